@@ -1,0 +1,35 @@
+// One opened bundle. Every engine keeps its own state behind a pointer that only its own room knows.
+#pragma once
+
+#include "eliza/inference.h"
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace eliza::llm {
+class TextModel;  // llm/text_model.h: the shared weights of the bundle's text model
+}
+namespace eliza::kokoro {
+class Voice;  // kokoro/voice.h: one loaded model with one style table
+}
+
+struct EliInferenceContext {
+    explicit EliInferenceContext(std::filesystem::path dir);
+    ~EliInferenceContext();
+
+    const std::filesystem::path bundle_dir;
+
+    // text: guarded by text_mutex; streams hold the model alive by their own reference
+    std::mutex                              text_mutex;
+    std::shared_ptr<eliza::llm::TextModel>  text_model;
+    eliza_verifier_callback                 on_verified      = nullptr;
+    void *                                  on_verified_data = nullptr;
+
+    // speech: tts_mutex admits one synthesis at a time; tts_cancel may be set from any thread
+    std::mutex                             tts_mutex;
+    std::shared_ptr<eliza::kokoro::Voice>  voice;
+    std::atomic<bool>                      tts_cancel{ false };
+};

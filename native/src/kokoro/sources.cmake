@@ -1,0 +1,2 @@
+# sources of this room
+target_sources(eliza_objects PRIVATE)
