@@ -1,2 +1,4 @@
-# sources of this room
-target_sources(eliza_objects PRIVATE)
+# Voice activity: one small recurrent network, one thread, one prepared graph per handle.
+target_sources(eliza_objects PRIVATE
+  ${CMAKE_CURRENT_LIST_DIR}/detector.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/model.cpp)
