@@ -1,0 +1,44 @@
+# One command per wish. Every target is one line over a documented Python command.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test test-unit check format bench native-test clean
+
+demo: $(VENV)/.installed  ## build, download, prove, activate, ask: the main job on a local hub
+	$(BIN)/eliza-agent demo --dir .demo
+
+test: $(VENV)/.test-installed  ## every test that runs on this machine
+	$(BIN)/python tests/run.py
+
+test-unit: $(VENV)/.test-installed  ## the quick ones, Python only
+	$(BIN)/python -m pytest -m "not slow and not parity"
+
+check: $(VENV)/.lint-installed  ## lint, format, types, import walls, C++ format
+	$(BIN)/python tests/house/check.py
+
+format: $(VENV)/.lint-installed
+	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/python tests/house/check.py --format
+
+bench: $(VENV)/.test-installed  ## speed, as ratios against a peer in the same run
+	$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf build .demo $(VENV)
+
+SOURCES := $(shell find agent capabilities catalog native -type f -not -path '*/__pycache__/*' 2>/dev/null)
+
+$(VENV)/bin/python:
+	$(PYTHON) packaging/bootstrap.py $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[publisher]"
+	@touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python packaging/extras.py test)
+	@touch $@
+
+$(VENV)/.lint-installed: $(VENV)/.test-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python packaging/extras.py lint)
+	@touch $@

@@ -1,0 +1,50 @@
+"""The log: one JSON line per record on stderr or in a file, secrets struck out.
+
+Nothing in the product prints by itself; surfaces choose whether a log is shown. A record may carry
+`extra={"facts": {...}}`. Only surfaces and the service may import this room.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+_SECRET = re.compile(r"(?i)(bearer\s+|authorization['\":= ]+|token['\":= ]+|key['\":= ]+|[?&]token=)[^\s'\",&}]+")
+
+
+def strike_secrets(text: str) -> str:
+    """Return `text` with everything that looks like a credential replaced by `***`."""
+    return _SECRET.sub(lambda found: found.group(1) + "***", text)
+
+
+class JsonLines(logging.Formatter):
+    """Formats a record as one JSON line with secrets struck out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        document: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "room": record.name,
+            "text": record.getMessage(),
+        }
+        facts = getattr(record, "facts", None)
+        if facts:
+            document["facts"] = facts
+        if record.exc_info:
+            document["trace"] = self.formatException(record.exc_info)
+        return strike_secrets(json.dumps(document, ensure_ascii=False, default=str))
+
+
+def open_log(level: str = "warning") -> None:
+    """Send the product's records to stderr from `level` on; calling it again replaces the handler."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger("eliza_agent")
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    root.propagate = False

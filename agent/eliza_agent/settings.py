@@ -1,0 +1,87 @@
+"""Settings: the environment and the flags become one frozen value, whole strings only.
+
+The only room that reads the process environment, so that every other room can be tested with a value.
+Only surfaces and the service may import it. Spellings follow the family (facts 8); a value that does not
+parse as a whole is `settings.bad_value`, never half a number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from eliza_catalog.errors import SettingsError
+
+DEFAULT_HUB = "https://huggingface.co"
+DEFAULT_TIER = "2b"
+DEFAULT_HEADROOM_MIB = 1536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the surfaces pass down.
+
+    `tier` is as the user wrote it; `headroom_mib` is the RAM that is left to the rest of the device.
+    """
+
+    state_dir: Path
+    hub: str
+    hub_token: str | None
+    tier: str
+    headroom_mib: int
+    library: Path | None
+
+    def __repr__(self) -> str:
+        """Show the settings without the token."""
+        shown = {name: getattr(self, name) for name in ("state_dir", "hub", "tier", "headroom_mib", "library")}
+        return f"Settings({shown}, hub_token={'set' if self.hub_token else 'unset'})"
+
+
+def read_settings(
+    environ: Mapping[str, str] | None = None,
+    *,
+    state_dir: Path | None = None,
+    hub: str | None = None,
+    tier: str | None = None,
+) -> Settings:
+    """Merge flags over environment over defaults.
+
+    Raises:
+        SettingsError: `settings.bad_value` for a value that does not parse as a whole.
+    """
+    env = os.environ if environ is None else environ
+    return Settings(
+        state_dir=(state_dir or _state_dir(env)).expanduser().absolute(),
+        hub=(hub or _first_hub(env)).rstrip("/"),
+        hub_token=env.get("ELIZA_HF_TOKEN") or None,
+        tier=tier or env.get("ELIZA_TIER") or DEFAULT_TIER,
+        headroom_mib=_whole_number(env, "ELIZA_LOCAL_RAM_HEADROOM_MB", DEFAULT_HEADROOM_MIB),
+        library=Path(env["ELIZA_NATIVE_LIB"]) if env.get("ELIZA_NATIVE_LIB") else None,
+    )
+
+
+def _state_dir(env: Mapping[str, str]) -> Path:
+    named = env.get("ELIZA_STATE_DIR")
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path  # imported late: a named folder needs none of it
+
+    return user_data_path("eliza-agent", appauthor=False)
+
+
+def _first_hub(env: Mapping[str, str]) -> str:
+    listed = [part.strip() for part in env.get("ELIZA_HF_BASE_URLS", "").split(",") if part.strip()]
+    return (listed or [env.get("ELIZA_HF_BASE_URL", "").strip() or DEFAULT_HUB])[0]
+
+
+def _whole_number(env: Mapping[str, str], name: str, default: int) -> int:
+    text = env.get(name, "").strip()
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()):
+        raise SettingsError(
+            "bad_value", f"{name} must be a whole number, not '{text}'.", details={"name": name, "value": text}
+        )
+    return int(text)
