@@ -3,16 +3,18 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-unit check format bench native-test clean
+.PHONY: demo test test-unit parity-deps check format bench clean
 
 demo: $(VENV)/.installed  ## build, download, prove, activate, ask: the main job on a local hub
 	$(BIN)/eliza-agent demo --dir .demo
 
 test: $(VENV)/.test-installed  ## every test that runs on this machine
-	$(BIN)/python tests/run.py
+	$(BIN)/python -m pytest
 
 test-unit: $(VENV)/.test-installed  ## the quick ones, Python only
 	$(BIN)/python -m pytest -m "not slow and not parity"
+
+parity-deps: $(VENV)/.parity-installed  ## the official implementations, for the tests that compare with them
 
 check: $(VENV)/.lint-installed  ## lint, format, types, import walls, C++ format
 	$(BIN)/python tests/house/check.py
@@ -41,4 +43,9 @@ $(VENV)/.test-installed: $(VENV)/.installed
 
 $(VENV)/.lint-installed: $(VENV)/.test-installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python packaging/extras.py lint)
+	@touch $@
+
+$(VENV)/.parity-installed: $(VENV)/.test-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python packaging/extras.py parity)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "kokoro==0.9.4"
 	@touch $@

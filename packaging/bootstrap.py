@@ -11,10 +11,16 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 OLDEST = (3, 11)
-WANTED = {"cmake": "cmake", "ninja": "ninja-build", "g++": "g++", "git": "git", "ccache": "ccache", "curl": "curl"}
+WANTED = {
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "g++": "g++",
+    "git": "git",
+    "ccache": "ccache",
+    "curl": "curl",
+}
 NEEDED = {"cmake", "g++"}
 
 
@@ -31,7 +37,10 @@ def apt_install(packages: list[str]) -> bool:
 
 def venv_works() -> bool:
     """Whether this Python can make an environment with pip in it."""
-    return subprocess.run([sys.executable, "-c", "import venv, ensurepip"], check=False, capture_output=True).returncode == 0
+    return (
+        subprocess.run([sys.executable, "-c", "import venv, ensurepip"], check=False, capture_output=True).returncode
+        == 0
+    )
 
 
 def main() -> None:

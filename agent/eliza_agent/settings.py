@@ -82,6 +82,8 @@ def _whole_number(env: Mapping[str, str], name: str, default: int) -> int:
         return default
     if not (text.isascii() and text.isdigit()):
         raise SettingsError(
-            "bad_value", f"{name} must be a whole number, not '{text}'.", details={"name": name, "value": text}
+            "bad_value",
+            f"{name} must be a whole number, not '{text}'.",
+            details={"name": name, "value": text},
         )
     return int(text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 class ExitCode(IntEnum):
@@ -57,7 +57,12 @@ class ElizaError(Exception):
     reasons: ClassVar[Mapping[str, Reason]] = {}
 
     def __init__(
-        self, reason: str, message: str, *, remedy: str | None = None, details: Mapping[str, Any] | None = None
+        self,
+        reason: str,
+        message: str,
+        *,
+        remedy: str | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         known = self.reasons[reason]
         super().__init__(message)
@@ -82,7 +87,7 @@ class SettingsError(ElizaError):
 
     family = "settings"
     default_exit_code = ExitCode.USAGE
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "bad_value": Reason("Correct the value; `eliza-agent --help` lists what is accepted."),
         "mode_forbids": Reason("Switch the run mode first; this feature does not exist in the current one."),
     }
@@ -93,7 +98,7 @@ class ManifestError(ElizaError):
 
     family = "manifest"
     default_exit_code = ExitCode.REFUSED
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "unreadable": Reason("Ask the publisher of this bundle for a valid manifest."),
         "schema_unknown": Reason("Update eliza-agent; this bundle was made for a newer or different version."),
         "malformed": Reason("Ask the publisher of this bundle for a valid manifest; details list every fault."),
@@ -107,7 +112,7 @@ class ContractError(ElizaError):
 
     family = "contract"
     default_exit_code = ExitCode.REFUSED
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "violated": Reason("Choose another Eliza-1 version; details list every broken rule."),
         "standin_refused": Reason("This is a stand-in for demonstrations. Add --allow-standin to use it."),
     }
@@ -118,7 +123,7 @@ class FitError(ElizaError):
 
     family = "fit"
     default_exit_code = ExitCode.REFUSED
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "refused": Reason("Choose a smaller Eliza-1 size; `eliza-agent probe` shows what this device offers."),
         "no_tier": Reason("No Eliza-1 size fits this device; `eliza-agent probe` shows why."),
     }
@@ -129,7 +134,7 @@ class DownloadError(ElizaError):
 
     family = "download"
     default_exit_code = ExitCode.NETWORK
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "offline": Reason("Check the network connection and run the same command again.", retryable=True),
         "timeout": Reason("Run the same command again; it continues where it stopped.", retryable=True),
         "stalled": Reason("Run the same command again; it continues where it stopped.", retryable=True),
@@ -147,7 +152,7 @@ class IntegrityError(ElizaError):
 
     family = "integrity"
     default_exit_code = ExitCode.INTEGRITY
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "digest": Reason("Run the same command again to fetch the file anew; if it repeats, the hub's copy is bad."),
         "size": Reason("Run the same command again to fetch the file anew."),
         "missing": Reason("Run `eliza-agent setup` again; it fetches what is missing."),
@@ -161,7 +166,7 @@ class StorageError(ElizaError):
 
     family = "storage"
     default_exit_code = ExitCode.STORAGE
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "full": Reason("Free some disk space and run the same command again; nothing is lost."),
         "denied": Reason("Check the permissions of the state folder, or set ELIZA_STATE_DIR."),
         "locked": Reason("Another eliza-agent is at work; wait for it or stop it.", ExitCode.BUSY, retryable=True),
@@ -174,7 +179,7 @@ class NativeError(ElizaError):
     """The native library failed; `details.status` is the ABI's number."""
 
     family = "native"
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "library_absent": Reason("Reinstall eliza-agent, or point ELIZA_NATIVE_LIB at the library."),
         "symbol_absent": Reason("Update the native library; this one lacks a needed function."),
         "abi_mismatch": Reason("Reinstall eliza-agent; its library is of another version."),
@@ -192,7 +197,7 @@ class VerifyError(ElizaError):
 
     family = "verify"
     default_exit_code = ExitCode.VERIFICATION
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "load": Reason("Run `eliza-agent verify` again after closing other programs."),
         "first_token": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
         "first_phrase": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
@@ -206,7 +211,7 @@ class ActivationError(ElizaError):
 
     family = "activation"
     default_exit_code = ExitCode.VERIFICATION
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "not_verified": Reason("Run `eliza-agent verify` first."),
         "eval_gate": Reason("This Eliza-1 version did not pass its publisher's own tests; wait for a newer one."),
         "manifest_changed": Reason("Run `eliza-agent setup` again; the files changed since they were proven."),
@@ -221,7 +226,7 @@ class VoiceError(ElizaError):
     """Speech or hearing failed."""
 
     family = "voice"
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "no_device": Reason("Connect a microphone or speaker, or use files instead."),
         "permission": Reason("Allow eliza-agent to use the microphone in the system settings."),
         "budget": Reason("Close other programs; there is not enough memory for speech."),
@@ -234,7 +239,7 @@ class ServiceError(ElizaError):
     """The background process."""
 
     family = "service"
-    reasons = {
+    reasons: ClassVar[Mapping[str, Reason]] = {
         "not_running": Reason("Start it with `eliza-agent serve`.", ExitCode.NOT_SET_UP),
         "already_running": Reason("Use the running one, or stop it first.", ExitCode.BUSY),
     }
@@ -244,7 +249,9 @@ class InternalError(ElizaError):
     """A promise of ours is broken; always a fault to report."""
 
     family = "internal"
-    reasons = {"broken_promise": Reason("This is a fault in eliza-agent; please report it with the details.")}
+    reasons: ClassVar[Mapping[str, Reason]] = {
+        "broken_promise": Reason("This is a fault in eliza-agent; please report it with the details.")
+    }
 
 
 FAMILIES: tuple[type[ElizaError], ...] = (

@@ -158,7 +158,9 @@ class BundlePath:
         fault = _path_fault(self.text)
         if fault:
             raise ManifestError(
-                "path_unsafe", "A file name in the manifest is not safe.", details={"path": self.text, "fault": fault}
+                "path_unsafe",
+                "A file name in the manifest is not safe.",
+                details={"path": self.text, "fault": fault},
             )
 
     def below(self, root: Path) -> Path:
