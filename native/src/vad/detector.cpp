@@ -9,7 +9,7 @@ namespace eliza::vad {
 namespace {
 
 constexpr int64_t fft_samples   = 256;
-constexpr int64_t hop_samples   = 128;
+constexpr int     hop_samples   = 128;
 constexpr int64_t bins          = fft_samples / 2 + 1;
 constexpr int64_t width         = 128;                               // of the encoder's end and the LSTM
 constexpr size_t  heard_samples = context_samples + window_samples;  // what the network sees
@@ -21,8 +21,7 @@ constexpr size_t  data_bytes    = 256u << 10;  // all activations together are b
 
 // Magnitude spectrum: [frames, bins].
 ggml_tensor * spectrum(ggml_context * ctx, ggml_tensor * samples, ggml_tensor * stft) {
-    // Frames overlap, so they are rows of a view that step by less than their length: nothing is copied.
-    ggml_tensor * framed = ggml_view_2d(ctx, samples, fft_samples, frames, hop_samples * sizeof(float), 0);
+    ggml_tensor * framed = ggml_im2col(ctx, stft, samples, hop_samples, 0, 0, 0, 1, 0, false, GGML_TYPE_F32);
     ggml_tensor * parts  = ggml_mul_mat(ctx, framed, ggml_reshape_2d(ctx, stft, fft_samples, 2 * bins));
     ggml_tensor * cosine = ggml_view_2d(ctx, parts, frames, bins, parts->nb[1], 0);
     ggml_tensor * sine   = ggml_view_2d(ctx, parts, frames, bins, parts->nb[1], bins * parts->nb[1]);
