@@ -7,6 +7,7 @@ folder. Holds no rule about combinations and does no I/O (contract sections 1, 2
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -110,6 +111,13 @@ class RuntimeClass(StrEnum):
     LITERT_LM = "litert-lm"
 
 
+class VoiceBackend(StrEnum):
+    """Which speech model a voice artifact is for."""
+
+    OMNIVOICE = "omnivoice"
+    KOKORO = "kokoro"
+
+
 class RunMode(StrEnum):
     """The product's shape: where models run and what may be seen."""
 
@@ -174,8 +182,8 @@ class BundlePath:
 
     @property
     def folded(self) -> str:
-        """The form in which two paths that one case-insensitive disk would merge are equal."""
-        return self.text.casefold()
+        """The form in which two paths that one case-insensitive or composing disk would merge are equal."""
+        return unicodedata.normalize("NFC", self.text.casefold())
 
     def __str__(self) -> str:
         return self.text
