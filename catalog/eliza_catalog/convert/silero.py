@@ -73,13 +73,10 @@ def read_weights(source: Path) -> Tensors:
     from onnx import numpy_helper
 
     if not source.is_file():
-        raise IntegrityError(
-            "missing", "The voice activity weights are not there.", details={"path": str(source)}
-        )
+        raise IntegrityError("missing", "The voice activity weights are not there.", details={"path": str(source)})
     if source.stat().st_size > _MAX_SOURCE_BYTES:
         raise _refusal("size", source)
     try:
-        # a tensor whose bytes live in another file is refused below: nothing beside `source` is opened
         graph = onnx.load(source, load_external_data=False).graph
     except DecodeError as error:
         raise _refusal("format", source) from error
@@ -89,9 +86,11 @@ def read_weights(source: Path) -> Tensors:
         tensor = held.get(published)
         if tensor is None or tensor.data_type != onnx.TensorProto.FLOAT or tuple(tensor.dims) != shape:
             raise _refusal(published, source)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:  # nothing beside `source` is opened
+            raise _refusal(published, source)
         try:
             found[ours] = numpy_helper.to_array(tensor)
-        except ValueError as error:  # too few or too many bytes, or bytes elsewhere
+        except ValueError as error:  # too few or too many bytes
             raise _refusal(published, source) from error
     return found
 

@@ -113,11 +113,20 @@ float Detector::process(const float * pcm) {
         throw Failure(ELIZA_ERR_FFI_FAULT, "the voice activity model did not run to its end");
     }
     std::copy(pcm + window_samples - context_samples, pcm + window_samples, tail_.begin());
-    return *ggml_get_data_f32(probability_);
+    const float probability = *ggml_get_data_f32(probability_);
+    if (!std::isfinite(probability)) {  // samples near the end of f32's range; the state would stay poisoned
+        forget();
+        throw Failure(ELIZA_ERR_INVALID_ARG, "samples are too large; they must lie within [-1, 1]");
+    }
+    return probability;
 }
 
 void Detector::reset() {
     const std::lock_guard<std::mutex> lock(mutex_);
+    forget();
+}
+
+void Detector::forget() {
     tail_.fill(0.0f);
     ggml_set_zero(hidden_);
     ggml_set_zero(cell_);

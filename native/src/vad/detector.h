@@ -20,7 +20,8 @@ class Detector {
     explicit Detector(std::shared_ptr<const Weights> weights);
 
     // Speech probability in [0, 1] of the next `window_samples` samples of the stream, mono f32.
-    // Failure(INVALID_ARG) when a sample is not finite; the state is then as it was.
+    // Failure(INVALID_ARG) when a sample is not finite (the state is then as it was) or so large that
+    // the model overflows (the state is then reset).
     float process(const float * pcm);
 
     // Forgets everything heard so far.
@@ -28,6 +29,7 @@ class Detector {
 
   private:
     void build();
+    void forget();
 
     std::shared_ptr<const Weights>                                weights_;
     std::unique_ptr<uint8_t[]>                                    memory_;

@@ -1,0 +1,97 @@
+"""Calls the voice activity family of a built library straight through its C border, without our own binding.
+
+So that a fault is found where it is made; the binding has tests of its own.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import cffi
+
+DECLARATIONS = """
+typedef struct EliInferenceContext EliInferenceContext;
+typedef struct EliVad EliVad;
+EliInferenceContext * eliza_inference_create(const char *, char **);
+void eliza_inference_destroy(EliInferenceContext *);
+void eliza_inference_free_string(char *);
+int eliza_inference_vad_supported(void);
+EliVad * eliza_inference_vad_open(EliInferenceContext *, int, char **);
+int eliza_inference_vad_process(EliVad *, const float *, size_t, float *, char **);
+int eliza_inference_vad_reset(EliVad *, char **);
+void eliza_inference_vad_close(EliVad *);
+"""
+
+OK = 0
+INVALID_ARG = -2
+
+
+class Refused(Exception):
+    """The library answered with a negative status or NULL."""
+
+
+def library_file() -> Path:
+    """Return the built library: what ELIZA_NATIVE_LIB names, else the installed one, else the newest build tree's.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    named = os.environ.get("ELIZA_NATIVE_LIB")
+    if named:
+        return Path(named)
+    root = Path(__file__).resolve().parents[2]
+    names = ("libelizainference.so", "libelizainference.dylib", "elizainference.dll")
+    found = [
+        path for top in ("native/eliza_native", "native/build", "build") for path in (root / top).rglob("*elizainf*")
+    ]
+    found = [path for path in found if path.name in names]
+    if not found:
+        raise RuntimeError("this test needs the native library: build it, or name it in ELIZA_NATIVE_LIB")
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
+class Vad:
+    """One detector of one bundle folder; a context manager."""
+
+    def __init__(self, bundle: Path, sample_rate_hz: int = 16_000) -> None:
+        self.ffi = cffi.FFI()
+        self.ffi.cdef(DECLARATIONS)
+        self.lib: Any = self.ffi.dlopen(str(library_file()))
+        self._error = self.ffi.new("char **")
+        self._out = self.ffi.new("float *")
+        self.context = self.lib.eliza_inference_create(os.fsencode(bundle), self._error)
+        if self.context == self.ffi.NULL:
+            raise Refused(self._message())
+        self.handle = self.lib.eliza_inference_vad_open(self.context, sample_rate_hz, self._error)
+        if self.handle == self.ffi.NULL:
+            self.lib.eliza_inference_destroy(self.context)
+            raise Refused(self._message())
+
+    def _message(self) -> str:
+        assert self._error[0] != self.ffi.NULL
+        text: str = self.ffi.string(self._error[0]).decode("utf-8")
+        self.lib.eliza_inference_free_string(self._error[0])
+        self._error[0] = self.ffi.NULL
+        return text
+
+    def process(self, window: array.array[float]) -> float:
+        """Return the probability of one window of floats."""
+        samples = self.ffi.from_buffer("float[]", window)
+        status = self.lib.eliza_inference_vad_process(self.handle, samples, len(window), self._out, self._error)
+        if status != OK:
+            raise Refused(f"{status}: {self._message()}")
+        return float(self._out[0])
+
+    def reset(self) -> None:
+        assert self.lib.eliza_inference_vad_reset(self.handle, self._error) == OK
+
+    def __enter__(self) -> Vad:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.lib.eliza_inference_vad_close(self.handle)
+        self.lib.eliza_inference_destroy(self.context)
