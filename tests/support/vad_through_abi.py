@@ -54,13 +54,17 @@ def library_file() -> Path:
     return max(found, key=lambda path: path.stat().st_mtime)
 
 
+def _load() -> tuple[Any, Any]:
+    ffi = cffi.FFI()
+    ffi.cdef(DECLARATIONS)
+    return ffi, ffi.dlopen(str(library_file()))
+
+
 class Vad:
     """One detector of one bundle folder; a context manager."""
 
     def __init__(self, bundle: Path, sample_rate_hz: int = 16_000) -> None:
-        self.ffi = cffi.FFI()
-        self.ffi.cdef(DECLARATIONS)
-        self.lib: Any = self.ffi.dlopen(str(library_file()))
+        self.ffi, self.lib = _load()
         self._error = self.ffi.new("char **")
         self._out = self.ffi.new("float *")
         self.context = self.lib.eliza_inference_create(os.fsencode(bundle), self._error)

@@ -41,7 +41,9 @@ def decode(path: Path) -> npt.NDArray[np.int16]:
     """Return the recording as mono int16 at 16 kHz."""
     resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
     with av.open(str(path)) as container:
-        parts = [part.to_ndarray().ravel() for frame in container.decode(audio=0) for part in resampler.resample(frame)]
+        parts: list[npt.NDArray[np.int16]] = [
+            part.to_ndarray().ravel() for frame in container.decode(audio=0) for part in resampler.resample(frame)
+        ]
     return np.concatenate(parts)
 
 
