@@ -1,0 +1,1 @@
+"""What this host can do (looking) and whether a bundle fits it (judging); the two share only `report`."""

@@ -1,0 +1,38 @@
+"""CPU instruction sets under one name each, from the spellings of systems and libraries.
+
+A canonical name is lower case without separators (`avx512vnni`, `dotprod`), so that what the processor has
+and what a library was compiled to use can be subtracted. Holds only sets that a compute library may use, and
+reads nothing (contract section 7, rule 3: the device's real abilities, not its brand).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+X64_FEATURES = frozenset(
+    "sse3 ssse3 sse41 sse42 avx avx2 fma f16c bmi2 avxvnni avx512f avx512bw avx512dq avx512vl avx512vbmi "
+    "avx512vnni avx512bf16 avx512fp16 amxtile amxint8 amxbf16".split()
+)
+ARM64_FEATURES = frozenset("neon fp16 dotprod i8mm bf16 sve sve2 sme".split())
+_KNOWN = X64_FEATURES | ARM64_FEATURES
+
+_OTHER_NAMES: Mapping[str, str] = {
+    # Linux
+    "pni": "sse3",
+    "asimd": "neon",
+    "asimdhp": "fp16",
+    "asimddp": "dotprod",
+    # sysctl
+    "sse41": "sse41",
+    "avx10": "avx",
+    # the inference library
+    "fp16va": "fp16",
+    "matmulint8": "i8mm",
+    "avx512": "avx512f",
+}
+
+
+def canonical_features(words: Iterable[str]) -> frozenset[str]:
+    """Return the canonical names of the known instruction sets among `words`; others are left out."""
+    folded = (word.lower().replace("_", "").replace(".", "").replace("-", "") for word in words)
+    return frozenset(_OTHER_NAMES.get(word, word) for word in folded) & _KNOWN
