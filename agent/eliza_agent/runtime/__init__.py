@@ -1,0 +1,1 @@
+"""One opened bundle behind an async face; the only room that talks to the native library."""
