@@ -34,6 +34,7 @@ def manifest_schema() -> dict[str, Any]:
         "title": "Eliza-1 bundle manifest, version 1",
         **body,
         "properties": {**versions, **body["properties"]},
+        "$defs": {shape.__name__: _object(shape) for shape in spelling.SPELLINGS if shape is not shapes.Manifest},
     }
 
 
@@ -71,7 +72,8 @@ def _of(kind: Any) -> dict[str, Any]:
         BundlePath: {"type": "string", "pattern": _SAFE_PATH},
         datetime: spelling.PUBLISHED_AT.schema(),
     }
-    return leaves.get(kind) or _object(spelling.Voice if kind is shapes.VoiceBlock else kind)
+    name = (spelling.Voice if kind is shapes.VoiceBlock else kind).__name__
+    return leaves.get(kind) or {"$ref": f"#/$defs/{name}"}
 
 
 def _mapping(key: type[StrEnum], item: Any) -> dict[str, Any]:
