@@ -95,9 +95,7 @@ def make_plan(fit: AcceptedFit, fetched: FetchedManifest, *, lib_target: str | N
 
 def _planned(group: FileGroup, artifact: Artifact, fetched: FetchedManifest) -> PlannedFile:
     remote = BundlePath(f"{fetched.folder}/{artifact.path}")
-    return PlannedFile(
-        path=artifact.path, sha256=artifact.sha256, group=group, url=fetched.source.address(remote)
-    )
+    return PlannedFile(path=artifact.path, sha256=artifact.sha256, group=group, url=fetched.source.address(remote))
 
 
 def _conflict(one: PlannedFile, other: PlannedFile) -> DownloadError:

@@ -105,8 +105,9 @@ class HubSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedManifest:
-    """A manifest's very bytes, their digest, its folder in the repository, and the source pinned to the commit
-    that the hub named in the same reply: everything after comes from that commit.
+    """A manifest as it came: its very bytes, their digest, and its folder in the repository.
+
+    `source` is pinned to the commit that the hub named in the same reply; everything after comes from there.
     """
 
     data: bytes = field(repr=False)
