@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.manifests import LEFT_OUT, bent, decoded, document, standin
+
 from eliza_catalog.contract import ServableManifest, judge_manifest, violations_of
 from eliza_catalog.errors import ContractError, InternalError
 from eliza_catalog.terms import Kernel
-
-from tests.support.manifests import LEFT_OUT, bent, decoded, document, standin
 
 Bend = tuple[str, Any]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eliza_catalog.decode import decode_manifest
-from eliza_catalog.errors import ManifestError
-from eliza_catalog.schema import manifest_schema
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-
 from tests.catalog.test_decode import JSON_VALUES, pointers_in
 from tests.support.manifests import LEFT_OUT, bent, document, encoded, standin
+
+from eliza_catalog.decode import decode_manifest
+from eliza_catalog.errors import ManifestError
+from eliza_catalog.schema import manifest_schema
 
 CATALOG = Path(__file__).parents[2] / "catalog"
 VALIDATOR = Draft202012Validator(manifest_schema())

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path, PureWindowsPath
 
 import pytest
-from eliza_catalog.errors import ManifestError
-from eliza_catalog.terms import BundlePath, Sha256
 from hypothesis import given
 from hypothesis import strategies as st
+
+from eliza_catalog.errors import ManifestError
+from eliza_catalog.terms import BundlePath, Sha256
 
 
 @given(st.text(alphabet=st.sampled_from("aA./\\: \0\u00e9*nulc"), max_size=12))
 def test_an_accepted_path_stays_below_its_root(text: str) -> None:
     try:
         path = BundlePath(text)
-    except ManifestError as error:
-        assert error.code == "manifest.path_unsafe"
+    except ManifestError:
         return
     root = Path("/bundle")
     assert path.below(root).resolve().is_relative_to(root)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.manifests import bent, decoded, document, standin
+
 from eliza_catalog import tiers
 from eliza_catalog.terms import Backend, Kernel, Tier
-
-from tests.support.manifests import bent, decoded, document, standin
 
 
 @pytest.mark.parametrize(

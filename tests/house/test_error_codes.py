@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from eliza_catalog.errors import FAMILIES, ElizaError, ExitCode
 
 REASONS = [(family, reason) for family in FAMILIES for reason in family.reasons]

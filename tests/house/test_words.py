@@ -6,12 +6,12 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.support.manifests import decoded, document, standin
+
 from eliza_catalog import rules_evals, rules_files, rules_identity
 from eliza_catalog.errors import FAMILIES, ElizaError
 from eliza_catalog.terms import Tier
 from eliza_catalog.words import display_name, display_name_of, upstream_names_in
-
-from tests.support.manifests import decoded, document, standin
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("agent/eliza_agent", "capabilities/eliza_capabilities", "native/eliza_native", "catalog/eliza_catalog")
