@@ -46,6 +46,12 @@
 #define ELIZA_POOLING_CLS  2
 #define ELIZA_POOLING_LAST 3
 
+/* Why a text stream ended (additive, see eliza_inference_llm_stream_end_reason). */
+#define ELIZA_END_NONE         0 /* it has not */
+#define ELIZA_END_OF_TEXT      1 /* the model ended its turn */
+#define ELIZA_END_MAX_TOKENS   2
+#define ELIZA_END_CONTEXT_FULL 3 /* cut off: no room for another token */
+
 #define ELIZA_KOKORO_G2P_ASCII  0 /* no phonemiser inside: phonemise outside and use the IPA calls */
 #define ELIZA_KOKORO_G2P_ESPEAK 1
 
@@ -75,8 +81,11 @@ ELIZA_API int  eliza_inference_mmap_acquire(EliInferenceContext * ctx, const cha
 ELIZA_API int  eliza_inference_mmap_evict(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API void eliza_inference_free_string(char * text);
 ELIZA_API void eliza_inference_free_tokens(int * tokens);
+/* Additive: the status of this thread's last call that returned NULL for a handle, else ELIZA_OK. */
+ELIZA_API int eliza_inference_last_status(void);
 /* Additive: JSON with `version`, `abi`, `llama_commit`, `ggml_version`, `backends` (name, devices with
- * memory), `kernels` (manifest names that are ready for graph dispatch), `families` and `cpu_features`.
+ * memory), `kernels` (manifest names that are ready for graph dispatch), `families`, `cpu_features`,
+ * `kv_types` (accepted cache types) and `mtp_disabled` (ELIZA_MTP_DISABLE=1 is set).
  * Free with eliza_inference_free_string; NULL when memory ran out. */
 ELIZA_API char * eliza_inference_capabilities_json(void);
 
@@ -111,7 +120,9 @@ ELIZA_API EliLlmStream * eliza_inference_llm_stream_open(EliInferenceContext * c
 /* Appends prompt tokens; ids are copied. */
 ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream * stream, const int32_t * token_ids, size_t num_tokens,
                                                  char ** out_error);
-/* One step: 0 = more follows, 1 = that was the last, negative = failure. A step may carry no token.
+/* One step: 0 = more follows, 1 = that was the last, negative = failure. A step may carry no token; the
+ * token that ends the turn is never handed out. A result that does not fit its buffer is
+ * ELIZA_ERR_INVALID_ARG and stays: call again with more room. After ELIZA_ERR_CANCELLED reset the stream.
  * `text_out` is NUL-terminated and always whole UTF-8; a character split over tokens comes with the token
  * that completes it. drafted/accepted count this step's proposals and those that were kept. */
 ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream * stream, int32_t * tokens_out, size_t tokens_cap,
@@ -120,6 +131,8 @@ ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream * stream, int32_t * t
                                               char ** out_error);
 /* Any thread. The running next or prefill returns ELIZA_ERR_CANCELLED at the next kernel boundary. */
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream * stream);
+/* Additive: ELIZA_END_*, what the last `next` that returned 1 ended for. */
+ELIZA_API int eliza_inference_llm_stream_end_reason(EliLlmStream * stream);
 ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 /* Clears KV, sampler, counters, drafter state and a pending cancel. */
@@ -140,7 +153,8 @@ typedef struct EliVerifierEvent {
 } EliVerifierEvent;                  /* 40 bytes; arrays live only during the call */
 
 typedef void (*eliza_verifier_callback)(const EliVerifierEvent * event, void * user_data);
-/* One per context, NULL clears; runs on the generating thread between decode steps. */
+/* One per context, NULL clears; runs on the generating thread between decode steps, once per step, with
+ * or without a drafter: accepted ++ corrected are the step's tokens in order. */
 ELIZA_API int eliza_inference_set_verifier_callback(EliInferenceContext * ctx, eliza_verifier_callback callback,
                                                     void * user_data, char ** out_error);
 

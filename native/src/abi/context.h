@@ -10,7 +10,11 @@
 #include <string>
 
 namespace eliza::llm {
-class TextModel;  // llm/text_model.h: the shared weights of the bundle's text model
+class TextModel;   // llm/text_model.h: the shared weights of the bundle's text model
+class DraftModel;  // llm/draft_model.h: the shared weights of its drafter
+}  // namespace eliza::llm
+namespace eliza::vad {
+struct Weights;  // vad/model.h
 }
 namespace eliza::kokoro {
 class Voice;  // kokoro/voice.h: one loaded model with one style table
@@ -21,15 +25,23 @@ struct EliInferenceContext {
     ~EliInferenceContext();
 
     const std::filesystem::path bundle_dir;
+    const std::string           bundle_dir_utf8;
 
-    // text: guarded by text_mutex; streams hold the model alive by their own reference
+    // text: guarded by text_mutex; streams hold the weights alive by their own reference
     std::mutex                              text_mutex;
     std::shared_ptr<eliza::llm::TextModel>  text_model;
+    std::shared_ptr<eliza::llm::DraftModel> drafter;  // the last one used
+    bool                                    is_text_evicted  = false;
+    bool                                    is_mtp_evicted   = false;
     eliza_verifier_callback                 on_verified      = nullptr;
     void *                                  on_verified_data = nullptr;
 
+    // hearing: keeps the acquired weights warm; sessions hold their own reference
+    std::mutex                                 vad_mutex;
+    std::shared_ptr<const eliza::vad::Weights> vad_weights;
+
     // speech: tts_mutex admits one synthesis at a time; tts_cancel may be set from any thread
-    std::mutex                             tts_mutex;
-    std::shared_ptr<eliza::kokoro::Voice>  voice;
-    std::atomic<bool>                      tts_cancel{ false };
+    std::mutex                            tts_mutex;
+    std::shared_ptr<eliza::kokoro::Voice> voice;
+    std::atomic<bool>                     tts_cancel{false};
 };

@@ -53,10 +53,16 @@ template <typename Body> int guarded(char ** out_error, Body && body) noexcept {
     }
 }
 
+// A handle cannot carry a status, so the last one of each thread is kept beside it.
+inline int & last_handle_status() noexcept {
+    thread_local int status = ELIZA_OK;
+    return status;
+}
+
 // The same for calls that return a handle; NULL on failure.
 template <typename Handle, typename Body> Handle * guarded_handle(char ** out_error, Body && body) noexcept {
-    Handle * handle = nullptr;
-    guarded(out_error, [&]() -> int {
+    Handle * handle      = nullptr;
+    last_handle_status() = guarded(out_error, [&]() -> int {
         handle = body();
         return ELIZA_OK;
     });

@@ -1,3 +1,3 @@
 # The C border: one file per family.
-target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/version.cpp)
-target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/hearing.cpp)
+file(GLOB abi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
+target_sources(eliza_objects PRIVATE ${abi_sources})

@@ -1,5 +1,8 @@
 #include "eliza/inference.h"
 
+#define ELIZA_TEXT_OF(number) #number
+#define ELIZA_EXPANDED_TEXT_OF(number) ELIZA_TEXT_OF(number)
+
 extern "C" const char * eliza_inference_abi_version(void) {
-    return ELIZA_INFERENCE_ABI_VERSION_STRING;
+    return ELIZA_EXPANDED_TEXT_OF(ELIZA_INFERENCE_ABI_VERSION);
 }

@@ -1,2 +1,2 @@
-# sources of this room
-target_sources(eliza_objects PRIVATE)
+# Where a bundle keeps what.
+target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/bundle_dir.cpp)

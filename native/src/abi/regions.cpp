@@ -1,0 +1,141 @@
+#include "abi/regions.h"
+
+#include "abi/guard.h"
+#include "bundle/bundle_dir.h"
+#include "llm/draft_model.h"
+#include "llm/text_model.h"
+#include "vad/model.h"
+
+namespace eliza {
+namespace {
+
+constexpr int all_layers = -1;
+
+enum class Region { text, mtp, tts, vad, not_built };
+
+Region named_region(const std::string & name) {
+    if (name == "text") {
+        return Region::text;
+    }
+    if (name == "mtp" || name == "dflash") {
+        return Region::mtp;
+    }
+    if (name == "tts") {
+        return Region::tts;
+    }
+    if (name == "vad") {
+        return Region::vad;
+    }
+    if (name == "asr" || name == "wakeword") {
+        return Region::not_built;
+    }
+    throw Failure(ELIZA_ERR_INVALID_ARG,
+                  "there is no region '" + name + "'; known: text, mtp, dflash, tts, vad, asr, wakeword");
+}
+
+[[noreturn]] void refuse_not_built(const std::string & name) {
+    throw Failure(ELIZA_ERR_NOT_IMPLEMENTED, "the region '" + name + "' is not part of this build");
+}
+
+void require_voice(EliInferenceContext & ctx) {
+    const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
+    require(ctx.voice != nullptr, "no voice is loaded; eliza_inference_kokoro_load names one");
+}
+
+void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    ctx.is_text_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.text_model.reset();
+    }
+}
+
+void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    ctx.is_mtp_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.drafter.reset();
+    }
+}
+
+void load_vad(EliInferenceContext & ctx) {
+    auto                              weights = vad::load_weights(vad::find_model(ctx.bundle_dir));
+    const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+    ctx.vad_weights = std::move(weights);
+}
+
+}  // namespace
+
+std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, int n_gpu_layers) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    require(!ctx.is_text_evicted, "the region 'text' is evicted; acquire it first");
+    if (ctx.text_model == nullptr) {
+        ctx.text_model = std::make_shared<llm::TextModel>(bundle::find_text_model(ctx.bundle_dir), n_gpu_layers);
+    }
+    return ctx.text_model;
+}
+
+std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
+                                                 int n_gpu_layers) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    require(!ctx.is_mtp_evicted, "the region 'mtp' is evicted; acquire it first");
+    if (ctx.drafter == nullptr || ctx.drafter->path() != path) {
+        ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
+    }
+    return ctx.drafter;
+}
+
+void acquire_region(EliInferenceContext & ctx, const std::string & region) {
+    switch (named_region(region)) {
+    case Region::text:
+        set_text_evicted(ctx, false);
+        require_text_model(ctx, all_layers);
+        return;
+    case Region::mtp:
+        set_mtp_evicted(ctx, false);
+        require_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
+        return;
+    case Region::tts:
+        return require_voice(ctx);
+    case Region::vad:
+        return load_vad(ctx);
+    case Region::not_built:
+        refuse_not_built(region);
+    }
+}
+
+void evict_region(EliInferenceContext & ctx, const std::string & region) {
+    switch (named_region(region)) {
+    case Region::text:
+        return set_text_evicted(ctx, true);
+    case Region::mtp:
+        return set_mtp_evicted(ctx, true);
+    case Region::tts: {
+        const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
+        ctx.voice.reset();
+        return;
+    }
+    case Region::vad: {
+        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+        ctx.vad_weights.reset();
+        return;
+    }
+    case Region::not_built:
+        refuse_not_built(region);
+    }
+}
+
+void tell_verified(EliInferenceContext & ctx, const EliVerifierEvent & event) {
+    eliza_verifier_callback callback  = nullptr;
+    void *                  user_data = nullptr;
+    {
+        const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+        callback  = ctx.on_verified;
+        user_data = ctx.on_verified_data;
+    }
+    if (callback != nullptr) {
+        callback(&event, user_data);
+    }
+}
+
+}  // namespace eliza

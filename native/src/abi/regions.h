@@ -1,0 +1,28 @@
+// What a context has loaded: on demand, or by region.
+#pragma once
+
+#include "abi/context.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace eliza {
+
+// The bundle's text model, loaded on first use. Throws Failure: INVALID_ARG while the region is evicted,
+// BUNDLE_INVALID, OOM.
+std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, int n_gpu_layers);
+
+// The drafter at `path`, loaded on first use. Throws as above.
+std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
+                                                 int n_gpu_layers);
+
+// Throw Failure: INVALID_ARG for an unknown region, NOT_IMPLEMENTED for one that this build lacks, and what
+// loading throws.
+void acquire_region(EliInferenceContext & ctx, const std::string & region);
+void evict_region(EliInferenceContext & ctx, const std::string & region);
+
+// Calls the context's verifier callback, if there is one.
+void tell_verified(EliInferenceContext & ctx, const EliVerifierEvent & event);
+
+}  // namespace eliza

@@ -1,0 +1,14 @@
+// Finds a bundle's artifacts by the folder each kind lives in.
+#pragma once
+
+#include <filesystem>
+
+namespace eliza::bundle {
+
+// The one GGUF of <bundle>/text. Throws Failure(BUNDLE_INVALID) when there is none or more than one.
+std::filesystem::path find_text_model(const std::filesystem::path & bundle_dir);
+
+// The one GGUF of <bundle>/mtp. Throws Failure(BUNDLE_INVALID) likewise.
+std::filesystem::path find_drafter(const std::filesystem::path & bundle_dir);
+
+}  // namespace eliza::bundle

@@ -1,0 +1,66 @@
+#include "llm/stream_settings.h"
+
+#include "abi/guard.h"
+#include "llm/kv_types.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace eliza::llm {
+namespace {
+
+// One verification batch must stay small; far beyond any drafter's worth.
+constexpr int largest_draft = 128;
+
+SamplerSettings check_sampler(const eliza_llm_stream_config_t & config) {
+    require(std::isfinite(config.temperature) && config.temperature >= 0.0f, "temperature must be 0 or more");
+    require(config.top_p >= 0.0f && config.top_p <= 1.0f, "top_p must lie in [0, 1]");
+    require(config.top_k >= 0, "top_k must be 0 or more");
+    require(std::isfinite(config.repeat_penalty) && config.repeat_penalty >= 0.0f, "repeat_penalty must be 0 or more");
+    SamplerSettings settings;
+    settings.temperature    = config.temperature;
+    settings.top_p          = config.top_p > 0.0f ? config.top_p : 1.0f;
+    settings.top_k          = config.top_k;
+    settings.repeat_penalty = config.repeat_penalty > 0.0f ? config.repeat_penalty : 1.0f;
+    settings.grammar        = config.gbnf_grammar == nullptr ? "" : config.gbnf_grammar;
+    return settings;
+}
+
+std::optional<DraftSettings> check_draft(const eliza_llm_stream_config_t & config) {
+    if (config.mtp_drafter_path == nullptr) {
+        return std::nullopt;
+    }
+    require(*config.mtp_drafter_path != '\0', "mtp_drafter_path is empty; NULL means no speculation");
+    require(config.draft_max > 0 && config.draft_max <= largest_draft, "draft_max must lie in [1, 128] with a drafter");
+    require(config.draft_min >= 0 && config.draft_min <= config.draft_max, "draft_min must lie in [0, draft_max]");
+    return DraftSettings{std::filesystem::u8path(config.mtp_drafter_path), config.draft_min, config.draft_max};
+}
+
+}  // namespace
+
+bool speculation_disabled() {
+    const char * flag = std::getenv("ELIZA_MTP_DISABLE");
+    return flag != nullptr && std::strcmp(flag, "1") == 0;
+}
+
+StreamSettings check_settings(const eliza_llm_stream_config_t & config) {
+    require(config.max_tokens >= 0, "max_tokens must be 0 or more");
+    require(config.context_size >= 0, "context_size must be 0 or more");
+    require(config.n_gpu_layers >= -1, "n_gpu_layers must be -1 (all) or more");
+    require(config.reserved == 0, "the reserved field must be 0");
+    StreamSettings settings;
+    settings.sampler      = check_sampler(config);
+    settings.draft        = check_draft(config);
+    settings.max_tokens   = config.max_tokens;
+    settings.context_size = config.context_size;
+    settings.n_gpu_layers = config.n_gpu_layers;
+    settings.type_k       = kv_type(config.cache_type_k);
+    settings.type_v       = kv_type(config.cache_type_v);
+    if (speculation_disabled()) {
+        settings.draft.reset();
+    }
+    return settings;
+}
+
+}  // namespace eliza::llm

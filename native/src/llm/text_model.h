@@ -1,0 +1,32 @@
+// The bundle's text model: weights and vocabulary, mapped once and shared by every stream.
+#pragma once
+
+#include "llama-cpp.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace eliza::llm {
+
+class TextModel {
+  public:
+    // Maps the weights. Throws Failure: BUNDLE_INVALID for a file that is no text model, OOM.
+    TextModel(const std::filesystem::path & path, int n_gpu_layers);
+
+    llama_model *       get() const noexcept { return model_.get(); }
+    const llama_vocab * vocab() const noexcept { return llama_model_get_vocab(model_.get()); }
+    int                 vocab_size() const noexcept { return llama_vocab_n_tokens(vocab()); }
+    // Tokens that the model was trained for.
+    int                 trained_context() const noexcept { return llama_model_n_ctx_train(model_.get()); }
+    const std::string & architecture() const noexcept { return architecture_; }
+
+  private:
+    std::string     architecture_;
+    llama_model_ptr model_;
+};
+
+// Loads any llama.cpp model file with mmap. Throws Failure: BUNDLE_INVALID, OOM.
+llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layers);
+
+}  // namespace eliza::llm

@@ -1,0 +1,90 @@
+// One generation: prompt in, verified tokens out, at any moment stoppable.
+#pragma once
+
+#include "eliza/inference.h"
+#include "llama-cpp.h"
+#include "llm/drafter.h"
+#include "llm/sampler.h"
+#include "llm/stream_settings.h"
+#include "llm/text_model.h"
+#include "llm/utf8.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace eliza::llm {
+
+struct Step {
+    std::vector<llama_token> tokens;
+    std::string              text;
+    int                      drafted    = 0;
+    int                      accepted   = 0;
+    int                      end_reason = ELIZA_END_NONE;
+};
+
+class TextStream {
+  public:
+    using OnVerified = std::function<void(const EliVerifierEvent &)>;
+
+    // `drafter` may be null: no speculation. Throws Failure: INVALID_ARG, BUNDLE_INVALID, OOM.
+    TextStream(std::shared_ptr<TextModel> model, std::shared_ptr<DraftModel> drafter, const StreamSettings & settings,
+               OnVerified on_verified);
+
+    // Appends a prompt and begins a turn. Throws Failure: INVALID_ARG (a foreign id, no room), CANCELLED,
+    // FFI_FAULT; after the last two only reset or reset_keep help.
+    void prefill(const llama_token * ids, size_t count);
+
+    // One step of the turn; after its end, empty steps with the same reason. Throws as prefill does.
+    Step next();
+
+    // Any thread: the running call stops at the next kernel boundary.
+    void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+
+    void reset();
+    // Keeps the first `count` tokens where the cache still has all that they need, else nothing.
+    int reset_keep(int count);
+
+    // Throws Failure(CANCELLED) after cancel().
+    void require_running() const;
+    int  end_reason() const noexcept { return end_reason_; }
+
+  private:
+    llama_context_params context_params() const;
+    void                 open_context();
+    void                 decode();
+    void                 decode_prompt(const std::vector<llama_token> & prompt);
+    llama_tokens         propose();
+    Step                 verify(const llama_tokens & draft);
+    Step                 first_step();
+    void                 finish(Step & step, std::optional<llama_token> sampled);
+    void                 report(const Step & step, int first_index) const;
+    void                 forget_from(int position);
+    void                 clear_turn();
+    bool                 cache_covers(int count) const;
+    bool                 is_end(llama_token token) const;
+    std::string          piece(llama_token token) const;
+
+    const std::shared_ptr<TextModel> model_;
+    const StreamSettings             settings_;
+    const OnVerified                 on_verified_;
+    std::atomic<bool>                cancelled_{false};
+    int                              limit_ = 0;  // tokens that fit into the context
+    Sampler                          sampler_;
+    Utf8Assembler                    utf8_;
+    llama_context_ptr                context_;
+    common_batch                     batch_;
+    std::unique_ptr<Drafter>         drafter_;
+
+    std::vector<llama_token>   cached_;   // what the cache holds
+    std::optional<llama_token> pending_;  // sampled and handed out, not yet in the cache
+    bool                       has_logits_ = false;
+    bool                       is_broken_  = false;
+    int                        generated_  = 0;  // tokens of this turn
+    int                        end_reason_ = ELIZA_END_NONE;
+};
+
+}  // namespace eliza::llm
