@@ -49,5 +49,5 @@ class Patience:
         asked = error.details.get("retry_after_s") if isinstance(error, DownloadError) else None
         if asked is not None:
             return float(asked)
-        ceiling = min(self._limits.longest_wait_s, self._limits.first_wait_s * 2 ** (self._failures - 1))
+        ceiling = min(self._limits.longest_wait_s, self._limits.first_wait_s * 2.0 ** (self._failures - 1))
         return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - spreads clients out, guards nothing

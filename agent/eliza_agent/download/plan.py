@@ -62,10 +62,19 @@ class StagedBundle:
     size_bytes: int
 
 
-def wanted_artifacts(manifest: Manifest, lib_target: str | None = None) -> Iterator[tuple[FileGroup, Artifact]]:
-    """Yield every artifact that this device needs: all groups, but of host libraries only those of its target."""
-    for group, artifact in manifest.artifacts():
-        if group is not FileGroup.LIB or artifact.target in (None, lib_target):
+def wanted_artifacts(fit: AcceptedFit, lib_target: str | None = None) -> Iterator[tuple[FileGroup, Artifact]]:
+    """Yield every artifact that this device needs, in manifest order.
+
+    Of the text and voice variants the one that the fit chose, of host libraries those of its target, of every
+    other group everything (contract sections 2 and 7).
+    """
+    for group, artifact in fit.servable.manifest.artifacts():
+        is_wanted = {
+            FileGroup.TEXT: artifact == fit.text,
+            FileGroup.VOICE: artifact in fit.voice.artifacts,
+            FileGroup.LIB: artifact.target in (None, lib_target),
+        }
+        if is_wanted.get(group, True):
             yield group, artifact
 
 
@@ -85,7 +94,7 @@ def make_plan(fit: AcceptedFit, fetched: FetchedManifest, *, lib_target: str | N
             details={"expected": manifest.digest.hex, "actual": fetched.sha256.hex},
         )
     places: dict[str, PlannedFile] = {}
-    for group, artifact in wanted_artifacts(manifest, lib_target):
+    for group, artifact in wanted_artifacts(fit, lib_target):
         file = _planned(group, artifact, fetched)
         known = places.setdefault(artifact.path.folded, file)
         if (known.path, known.sha256) != (file.path, file.sha256):

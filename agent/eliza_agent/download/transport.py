@@ -233,7 +233,7 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 
 def _next_hop(url: str, reply: httpx.Response) -> str:
-    location = reply.headers.get("location")
+    location: str | None = reply.headers.get("location")
     if not location:
         raise _odd(url, "a redirect to nowhere")
     try:

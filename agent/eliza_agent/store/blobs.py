@@ -27,10 +27,9 @@ from eliza_agent.store.atomic import (
     write_json,
 )
 from eliza_agent.store.layout import PRIVATE_FILE, StateLayout
-from eliza_catalog.errors import IntegrityError, StorageError
+from eliza_catalog.errors import IntegrityError, ManifestError, StorageError
 from eliza_catalog.terms import BundlePath, Sha256
 
-_READ_BYTES = 1 << 20
 _NO_LINK = {errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 _RECORD_SCHEMA = 1
 
@@ -152,6 +151,14 @@ class BlobStore:
             flush_folder(target.parent)
             shutil.rmtree(replaced, ignore_errors=True)
 
+    def recorded_tree(self, key: str) -> dict[BundlePath, Sha256]:
+        """Return which digest was published at which place of a bundle's tree (the manifest not counted).
+
+        Raises:
+            StorageError: `storage.registry_corrupt` when the note of the tree is absent or not ours.
+        """
+        return _read_record(self._layout.tree_record(key))
+
     def remove_tree(self, key: str) -> None:
         """Take a published tree away: first out of sight by one rename, then its files.
 
@@ -189,7 +196,7 @@ class BlobStore:
     def _recorded_digests(self) -> set[str]:
         wanted: set[str] = set()
         for record in self._layout.bundles.glob("*.tree.json"):
-            wanted.update(_read_record(record).values())
+            wanted.update(digest.hex for digest in _read_record(record).values())
         return wanted
 
 
@@ -218,20 +225,21 @@ def link_or_copy(source: Path, target: Path) -> None:
         target.chmod(PRIVATE_FILE)
 
 
-def _read_record(record: Path) -> dict[str, str]:
+def _read_record(record: Path) -> dict[BundlePath, Sha256]:
     data = read_bytes_if_there(record) or b""
     try:
         document = json.loads(data)
         if document["schema"] != _RECORD_SCHEMA:
             raise ValueError(f"schema {document['schema']!r}")
-        return {str(path): str(digest) for path, digest in document["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        listed = {BundlePath(path): Sha256(digest) for path, digest in document["files"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, ManifestError) as error:
         raise StorageError(
             "registry_corrupt",
             "The note of an installed Eliza-1 cannot be read.",
             remedy="Run `eliza-agent setup` again; it writes the note anew.",
             details={"path": str(record), "fault": str(error)},
         ) from error
+    return listed
 
 
 def _is_same(placed: Path, blob: Path) -> bool:
