@@ -11,7 +11,7 @@ level instead: `fits` needs the recommended figure after the headroom is taken o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from enum import StrEnum
 
 from eliza_capabilities.budget import (
@@ -23,12 +23,15 @@ from eliza_capabilities.reasons import FitReason, judge_backends, judge_disk, ju
 from eliza_capabilities.report import HostReport
 from eliza_capabilities.voice_level import VoiceLevel, VoiceLevelMissing, choose_voice_level
 from eliza_catalog.contract import ServableManifest
-from eliza_catalog.errors import FitError
+from eliza_catalog.errors import FitError, InternalError
 from eliza_catalog.manifest import Artifact, Manifest, RamBudget
 from eliza_catalog.terms import Backend, FileGroup, RuntimeClass, VerifiedStatus
 from eliza_catalog.tiers import TIERS, kv_bytes_per_token
+from eliza_catalog.words import display_name_of
 
 __all__ = ["AcceptedFit", "FitLevel", "FitReason", "Refusal", "judge_disk", "judge_fit"]
+
+_JUDGED = object()
 
 
 class FitLevel(StrEnum):
@@ -44,6 +47,9 @@ class AcceptedFit:
 
     `text` is the variant to fetch and `context_tokens` the context to open it with; `voice` is the level of
     the voice ladder to fetch; `notes` are for the user.
+
+    Raises:
+        InternalError: `internal.broken_promise`, somebody else tried to make one.
     """
 
     servable: ServableManifest
@@ -53,6 +59,11 @@ class AcceptedFit:
     voice: VoiceLevel
     level: FitLevel
     notes: tuple[str, ...] = ()
+    proof: InitVar[object]
+
+    def __post_init__(self, proof: object) -> None:
+        if proof is not _JUDGED:
+            raise InternalError("broken_promise", "A bundle was about to be fetched without having been judged.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +80,7 @@ class Refusal:
         tail = f" There {'is' if more == 1 else 'are'} {more} more reason{'' if more == 1 else 's'}." if more else ""
         return FitError(
             "refused",
-            f"This Eliza-1 does not fit this device. {gravest.message}{tail}",
+            f"{display_name_of(self.servable.manifest)} does not fit this device. {gravest.message}{tail}",
             remedy=gravest.remedy,
             details={
                 "bundle": str(self.servable.manifest.id),
@@ -121,6 +132,7 @@ def judge_fit(
         voice=voice,
         level=level,
         notes=notes,
+        proof=_JUDGED,
     )
 
 

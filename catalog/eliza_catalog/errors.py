@@ -126,6 +126,7 @@ class FitError(ElizaError):
     reasons: ClassVar[Mapping[str, Reason]] = {
         "refused": Reason("Choose a smaller Eliza-1 size; `eliza-agent probe` shows what this device offers."),
         "no_tier": Reason("No Eliza-1 size fits this device; `eliza-agent probe` shows why."),
+        "host_unreadable": Reason("Run the same command again; if it repeats, report it with the details."),
     }
 
 

@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 X64_FEATURES = frozenset(
-    "sse3 ssse3 sse41 sse42 avx avx2 fma f16c bmi2 avxvnni avx512f avx512bw avx512dq avx512vl avx512vbmi "
-    "avx512vnni avx512bf16 avx512fp16 amxtile amxint8 amxbf16".split()
+    {
+        *("sse3", "ssse3", "sse41", "sse42", "avx", "avx2", "fma", "f16c", "bmi2", "avxvnni"),
+        *("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vnni", "avx512bf16", "avx512fp16"),
+        *("amxtile", "amxint8", "amxbf16"),
+    }
 )
-ARM64_FEATURES = frozenset("neon fp16 dotprod i8mm bf16 sve sve2 sme".split())
+ARM64_FEATURES = frozenset({"neon", "fp16", "dotprod", "i8mm", "bf16", "sve", "sve2", "sme"})
 _KNOWN = X64_FEATURES | ARM64_FEATURES
 
 _OTHER_NAMES: Mapping[str, str] = {
-    # Linux
+    # Linux's own words
     "pni": "sse3",
     "asimd": "neon",
     "asimdhp": "fp16",
     "asimddp": "dotprod",
-    # sysctl
-    "sse41": "sse41",
-    "avx10": "avx",
-    # the inference library
+    # sysctl's, on Intel and on Apple's processors
+    "avx1.0": "avx",
+    "advsimd": "neon",
+    # the inference library's
     "fp16va": "fp16",
     "matmulint8": "i8mm",
     "avx512": "avx512f",
@@ -34,5 +37,6 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 def canonical_features(words: Iterable[str]) -> frozenset[str]:
     """Return the canonical names of the known instruction sets among `words`; others are left out."""
-    folded = (word.lower().replace("_", "").replace(".", "").replace("-", "") for word in words)
-    return frozenset(_OTHER_NAMES.get(word, word) for word in folded) & _KNOWN
+    lowered = (word.lower().replace("_", "").replace("-", "") for word in words)
+    named = (_OTHER_NAMES.get(word, word) for word in lowered)
+    return frozenset(word.replace(".", "") for word in named) & _KNOWN

@@ -10,14 +10,14 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eliza_capabilities.probes.cgroup import GroupLimit, read_group_limits
 from eliza_capabilities.probes.reading import ProbeFault, read_text, run_command
-from eliza_capabilities.report import MemoryReport
+from eliza_capabilities.probes.system import ROOT, THIS_SYSTEM
+from eliza_capabilities.report import MemoryReport, OperatingSystem
 
 _MIB = 1 << 20
 _MEMINFO_LINE = re.compile(r"(\w+(?:\(\w+\))?):\s+(\d+)(?:\s+kB)?\s*", re.ASCII)
@@ -79,27 +79,30 @@ def limit_ram(ram: Ram, limits: tuple[GroupLimit, ...]) -> MemoryReport:
     )
 
 
-def look_at_memory(root: Path = Path("/")) -> MemoryReport:
+def look_at_memory(root: Path = ROOT, system: OperatingSystem = THIS_SYSTEM) -> MemoryReport:
     """Return this process's memory report.
 
     Args:
         root: `/`, or on Linux a tree that looks like one.
+        system: whose sources to ask.
 
     Raises:
         ProbeFault: no source of this system answers.
     """
-    if sys.platform in ("linux", "android"):
-        return limit_ram(parse_meminfo(read_text(root / "proc/meminfo")), read_group_limits(root))
-    if sys.platform == "win32":
-        return limit_ram(_windows_ram(), ())
-    if sys.platform == "ios":
-        return limit_ram(_ios_ram(), ())
-    return limit_ram(_desktop_ram(), ())
+    match system:
+        case OperatingSystem.LINUX | OperatingSystem.ANDROID:
+            return limit_ram(parse_meminfo(read_text(root / "proc/meminfo")), read_group_limits(root))
+        case OperatingSystem.WINDOWS:
+            return limit_ram(_windows_ram(), ())
+        case OperatingSystem.IOS:
+            return limit_ram(_ios_ram(), ())
+        case _:
+            return limit_ram(_desktop_ram(), ())
 
 
 def _desktop_ram() -> Ram:
     try:
-        import psutil  # noqa: PLC0415 - not there on phones; one source of two
+        import psutil  # here, not above: it has no phone wheels
     except ImportError:
         return parse_vm_stat(run_command("vm_stat"), int(run_command("sysctl", "-n", "hw.memsize")))
     seen = psutil.virtual_memory()
