@@ -61,3 +61,9 @@ foreach(off LLAMA_USE_PREBUILT_UI LLAMA_OPENSSL LLAMA_SUBPROCESS LLAMA_TOOLS_INS
   set(${off} OFF CACHE BOOL "" FORCE)
 endforeach()
 add_subdirectory("${ELIZA_LLAMA_DIR}" llama.cpp EXCLUDE_FROM_ALL)
+
+# GCC's tile configuration intrinsic needs a correct twin on CPUs with AMX; the header says why.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" TARGET_DIRECTORY ggml-cpu
+               APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/amx_tile_config.h")
+endif()
