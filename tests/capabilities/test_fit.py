@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.fake_host import backend, host
+from tests.support.manifests import bent, decoded, document, standin
 
 from eliza_capabilities.fit import AcceptedFit, FitLevel, FitReason, Refusal, judge_disk, judge_fit
 from eliza_capabilities.reasons import judge_ram
@@ -17,8 +19,6 @@ from eliza_catalog.errors import ExitCode, InternalError
 from eliza_catalog.manifest import RamBudget
 from eliza_catalog.terms import Backend, Kernel
 from eliza_catalog.words import upstream_names_in
-from tests.support.fake_host import backend, host
-from tests.support.manifests import bent, decoded, document, standin
 
 MIB = 1 << 20
 
@@ -58,7 +58,7 @@ def with_contexts(*contexts: int) -> dict[str, Any]:
     return bent(document(), "/files/text", texts)
 
 
-# --- each reason alone ---------------------------------------------------------------------------------------
+# --- each reason alone ----------------------------------------------------------------------------
 
 
 def test_a_kernel_the_library_lacks_is_refused_by_name_for_developers_only() -> None:
@@ -162,7 +162,7 @@ def test_a_voice_without_levels_is_taken_whole() -> None:
     assert len(voice.artifacts) == 2
 
 
-# --- all together, and the error a surface shows -----------------------------------------------------------------
+# --- all together, and the error a surface shows --------------------------------------------------
 
 
 def test_every_reason_is_told_at_once_gravest_first() -> None:
@@ -196,7 +196,7 @@ def test_nobody_else_makes_an_accepted_fit() -> None:
     assert caught.value.code == "internal.broken_promise"
 
 
-# --- what is accepted -----------------------------------------------------------------------------------------------
+# --- what is accepted -----------------------------------------------------------------------------
 
 
 def test_the_headroom_decides_between_fits_and_tight() -> None:
@@ -225,7 +225,7 @@ def test_the_largest_context_variant_that_fits_whole_is_taken() -> None:
     assert part.context_tokens == 126976
 
 
-# --- exactness -----------------------------------------------------------------------------------------------------
+# --- exactness ------------------------------------------------------------------------------------
 
 
 @given(total_bytes=st.integers(0, 1 << 40), min_mib=st.integers(1, 1 << 20))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
+from tests.support.fake_host import HOSTS
 
 from eliza_capabilities.probes.conditions import look_at_conditions
 from eliza_capabilities.probes.machine import look_at_machine
 from eliza_capabilities.probes.memory import look_at_memory
 from eliza_capabilities.report import Absent, OperatingSystem
-from tests.support.fake_host import HOSTS
 
 LINUX = OperatingSystem.LINUX
 AVX2 = {"sse3", "ssse3", "sse41", "sse42", "avx", "avx2", "fma", "f16c", "bmi2"}
@@ -23,7 +23,7 @@ class Expected:
     available_mib: int
     source: str = "host"
     cores: tuple[int | None, int]
-    features: set[str] | None = field(default_factory=set)
+    features: frozenset[str] | set[str] = frozenset()
     container: bool = False
     wsl: bool = False
     battery: bool | None = None
@@ -136,7 +136,7 @@ def test_memory_is_what_this_process_may_use(name: str) -> None:
 def test_the_processor_is_told_by_its_own_flags(name: str) -> None:
     expected = EXPECTED[name]
     seen = look_at_machine(HOSTS / name, expected.system, expected.arch)
-    assert seen.cpu_features == expected.features
+    assert seen.cpu_features == frozenset(expected.features)
     assert (seen.is_container, seen.is_wsl) == (expected.container, expected.wsl)
     assert seen.logical_cores == expected.cores[1]
     if expected.cores[0] is None:

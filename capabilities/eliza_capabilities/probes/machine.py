@@ -166,10 +166,11 @@ def _windows_processor() -> Processor:
     libraries: Any = getattr(ctypes, "windll", None)
     if libraries is None:
         raise ProbeFault("this Python cannot call Windows")
-    return _plain_processor(_windows_features(libraries.kernel32.IsProcessorFeaturePresent))
+    return _plain_processor(windows_features(libraries.kernel32.IsProcessorFeaturePresent))
 
 
-def _windows_features(is_present: Callable[[int], int]) -> frozenset[str] | Absent:
+def windows_features(is_present: Callable[[int], int]) -> frozenset[str] | Absent:
+    """Return the features for whose numbers `IsProcessorFeaturePresent` says yes."""
     found = frozenset(name for number, name in _WINDOWS_FEATURES.items() if is_present(number))
     # every processor this agent runs on has SSE3 or NEON, so nothing at all means that nothing was told
     return found or Absent("IsProcessorFeaturePresent knows none")
