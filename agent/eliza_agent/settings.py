@@ -23,11 +23,13 @@ DEFAULT_HEADROOM_MIB = 1536
 class Settings:
     """What the surfaces pass down.
 
-    `tier` is as the user wrote it; `headroom_mib` is the RAM that is left to the rest of the device.
+    `tier` is as the user wrote it; `hub_was_named` tells an address the user chose from the default;
+    `headroom_mib` is the RAM that is left to the rest of the device.
     """
 
     state_dir: Path
     hub: str
+    hub_was_named: bool
     hub_token: str | None
     tier: str
     headroom_mib: int
@@ -52,9 +54,11 @@ def read_settings(
         SettingsError: `settings.bad_value` for a value that does not parse as a whole.
     """
     env = os.environ if environ is None else environ
+    named_hub = hub or _first_hub(env)
     return Settings(
         state_dir=(state_dir or _state_dir(env)).expanduser().absolute(),
-        hub=(hub or _first_hub(env)).rstrip("/"),
+        hub=(named_hub or DEFAULT_HUB).rstrip("/"),
+        hub_was_named=named_hub is not None,
         hub_token=env.get("ELIZA_HF_TOKEN") or None,
         tier=tier or env.get("ELIZA_TIER") or DEFAULT_TIER,
         headroom_mib=_whole_number(env, "ELIZA_LOCAL_RAM_HEADROOM_MB", DEFAULT_HEADROOM_MIB),
@@ -71,9 +75,9 @@ def _state_dir(env: Mapping[str, str]) -> Path:
     return user_data_path("eliza-agent", appauthor=False)
 
 
-def _first_hub(env: Mapping[str, str]) -> str:
-    listed = [part.strip() for part in env.get("ELIZA_HF_BASE_URLS", "").split(",") if part.strip()]
-    return (listed or [env.get("ELIZA_HF_BASE_URL", "").strip() or DEFAULT_HUB])[0]
+def _first_hub(env: Mapping[str, str]) -> str | None:
+    listed = f"{env.get('ELIZA_HF_BASE_URLS', '')},{env.get('ELIZA_HF_BASE_URL', '')}".split(",")
+    return next((part.strip() for part in listed if part.strip()), None)
 
 
 def _whole_number(env: Mapping[str, str], name: str, default: int) -> int:

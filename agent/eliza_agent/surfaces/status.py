@@ -12,13 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eliza_catalog.words import display_name
-
 from eliza_agent.settings import read_settings
 from eliza_agent.store.active import ActiveFile
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.registry import InstalledBundle, Registry
 from eliza_catalog.errors import ElizaError, ExitCode
+from eliza_catalog.words import display_name
 
 SCHEMA = 1
 
@@ -56,7 +55,7 @@ def _state(pointed: str | None, active: InstalledBundle | None, there: bool) -> 
 def _bundle_document(bundle: InstalledBundle) -> dict[str, Any]:
     return {
         "key": bundle.key,
-        "name": display_name(bundle.tier, is_standin=bundle.is_standin),
+        "name": display_name(bundle.tier, standin=bundle.is_standin),
         "tier": bundle.tier.value,
         "version": bundle.version,
         "standin": bundle.is_standin,

@@ -7,6 +7,7 @@ document, and shows whatever failed as `{code, message, remedy, details}` on std
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 import sys
@@ -43,15 +44,16 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def verb(function: Callable[..., Awaitable[Answer]]) -> Callable[..., None]:
-    """Turn a coroutine that returns an `Answer` into a click callback; it receives `as_json` too."""
+def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> Callable[..., None]:
+    """Turn a function or coroutine that returns an `Answer` into a click callback; it receives `as_json` too."""
 
     @functools.wraps(function)
     def run(**options: Any) -> None:
         as_json = bool(options.get("as_json"))
         open_log(os.environ.get("ELIZA_LOG", "warning"))
         try:
-            answer = anyio.run(functools.partial(function, **options))
+            call = functools.partial(function, **options)
+            answer = anyio.run(call) if inspect.iscoroutinefunction(function) else call()
         except KeyboardInterrupt:
             leave_interrupted(as_json)
         except BaseException as error:  # noqa: BLE001 - the one place where every failure becomes a document
@@ -72,7 +74,7 @@ def sole_failure(error: BaseException) -> ElizaError:
     if isinstance(error, BaseExceptionGroup):
         inner = [sole_failure(part) for part in error.exceptions]
         return next((part for part in inner if not isinstance(part, InternalError)), inner[0])
-    if isinstance(error, (SystemExit, click.exceptions.Exit)):
+    if isinstance(error, (SystemExit, click.Abort, click.ClickException, click.exceptions.Exit)):
         raise error
     if os.environ.get("ELIZA_LOG") == "debug":
         raise error

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from eliza_catalog.words import display_name
 
 from eliza_agent.settings import read_settings
 from eliza_agent.store.active import ActiveFile
@@ -13,6 +12,7 @@ from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.registry import Registry
 from eliza_agent.surfaces.status import ago, size_text
 from eliza_agent.surfaces.verb import Answer, common_options, verb
+from eliza_catalog.words import display_name
 
 
 @click.command("list")
@@ -24,7 +24,7 @@ async def command(state_dir: Path | None, as_json: bool) -> Answer:
     active = ActiveFile(layout).read().active
     rows, lines = [], []
     for bundle in Registry(layout).list():
-        name = display_name(bundle.tier, is_standin=bundle.is_standin)
+        name = display_name(bundle.tier, standin=bundle.is_standin)
         proven = bundle.proven_at.isoformat() if bundle.proven_at else None
         rows.append(
             {
