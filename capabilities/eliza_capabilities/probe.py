@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import anyio
 
 from eliza_capabilities.probes.conditions import look_at_conditions, unknown_conditions
-from eliza_capabilities.probes.features import canonical_features
+from eliza_capabilities.probes.features import canonical_features, told_features
 from eliza_capabilities.probes.machine import look_at_machine, unknown_machine
 from eliza_capabilities.probes.memory import look_at_memory
 from eliza_capabilities.probes.reading import ProbeFault
@@ -129,7 +129,8 @@ def judge_backend(report: BackendReport, library: LibraryFacts, machine: Machine
     """Return the library's report of a backend, unusable if this processor lacks what its code was compiled for."""
     if report.backend is not Backend.CPU or not report.usable or isinstance(machine.cpu_features, Absent):
         return report
-    missing = sorted(canonical_features(library.cpu_features) - machine.cpu_features)
+    known_lack = told_features(machine.os) - machine.cpu_features
+    missing = sorted(canonical_features(library.cpu_features) & known_lack)
     if not missing:
         return report
     return replace(report, usable=False, reason=f"the library needs what this processor lacks: {', '.join(missing)}")

@@ -146,11 +146,6 @@ class HostReport:
     probed_at: datetime
     probe_ms: int
 
-    def backend(self, backend: Backend) -> BackendReport | Absent:
-        """Return what is known of one backend."""
-        found = next((report for report in self.backends if report.backend is backend), None)
-        return found or Absent(f"the library has no {backend} backend")
-
     @property
     def usable_backends(self) -> frozenset[Backend]:
         """The backends that can compute on this host."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path, PurePosixPath
 
@@ -84,6 +85,21 @@ def test_vm_stat_counts_what_can_be_dropped() -> None:
 def test_a_desktop_without_proc_tells_its_memory_through_the_second_source() -> None:
     seen = memory.look_at_memory(system=OperatingSystem.OTHER)
     assert seen.total_mib >= seen.available_mib > 0
+
+
+def test_without_the_second_source_the_systems_own_commands_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    with pytest.raises(ProbeFault, match="vm_stat is not there"):
+        memory.look_at_memory(system=OperatingSystem.MACOS)
+    seen = machine.look_at_machine(system=OperatingSystem.OTHER)
+    assert seen.physical_cores == Absent("psutil is not installed")
+
+
+def test_another_systems_calls_are_faults_here() -> None:
+    with pytest.raises(ProbeFault, match="Windows"):
+        memory.look_at_memory(system=OperatingSystem.WINDOWS)
+    with pytest.raises(ProbeFault, match="sysctl"):
+        machine.look_at_machine(system=OperatingSystem.MACOS)
 
 
 # --- control groups -------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Never
 
 import anyio
 import pytest
+from blockbuster import blockbuster_ctx
 from tests.support.fake_host import MACHINE, backend
 from tests.support.manifests import decoded, document
 
@@ -21,7 +22,7 @@ from eliza_capabilities.fit import Refusal, judge_fit
 from eliza_capabilities.probe import PROBES, Probes, judge_backend, probe_host
 from eliza_capabilities.probes.memory import look_at_memory
 from eliza_capabilities.probes.reading import ProbeFault
-from eliza_capabilities.report import Absent, HostReport, LibraryFacts
+from eliza_capabilities.report import Absent, HostReport, LibraryFacts, OperatingSystem
 from eliza_catalog.contract import judge_manifest
 from eliza_catalog.errors import FitError
 from eliza_catalog.terms import Backend, Kernel
@@ -31,11 +32,11 @@ LIBRARY = LibraryFacts(
 )
 
 
-def look(state_dir: Path, *, probes: Probes = PROBES, deadline_s: float = 2.0) -> HostReport:
+def look(state_dir: Path, *, probes: Probes = PROBES, deadline_s: float = 2.0, loop: str = "asyncio") -> HostReport:
     async def once() -> HostReport:
         return await probe_host(LIBRARY, state_dir, probes=probes, deadline_s=deadline_s)
 
-    return anyio.run(once)
+    return anyio.run(once, backend=loop)
 
 
 def failing(*_: object) -> Never:
@@ -50,10 +51,13 @@ def hanging(*_: object) -> Never:
 # --- faults ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize(("fault", "words"), [(failing, "the source is gone"), (hanging, "no answer within 0.1 s")])
-def test_a_probe_that_fails_or_hangs_costs_its_own_line_only(tmp_path: Path, fault: object, words: str) -> None:
+def test_a_probe_that_fails_or_hangs_costs_its_own_line_only(
+    tmp_path: Path, fault: object, words: str, loop: str
+) -> None:
     probes = replace(PROBES, machine=fault, conditions=fault)  # type: ignore[arg-type]
-    report = look(tmp_path, probes=probes, deadline_s=0.1)
+    report = look(tmp_path, probes=probes, deadline_s=0.1, loop=loop)
     for absent in (report.machine.cpu_features, report.machine.cpu_model, report.conditions.on_battery):
         assert isinstance(absent, Absent)
         assert words in absent.reason
@@ -119,6 +123,22 @@ def test_this_host_is_seen_whole_and_fast(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir()), "a probe leaves nothing behind"
 
 
+def test_the_loop_is_never_blocked(tmp_path: Path) -> None:
+    with blockbuster_ctx():
+        assert look(tmp_path).memory.total_mib > 0
+
+
+def test_a_cancelled_look_ends_at_once(tmp_path: Path) -> None:
+    async def cancelled() -> bool:
+        with anyio.move_on_after(0.05) as scope:
+            await probe_host(LIBRARY, tmp_path, probes=replace(PROBES, memory=hanging), deadline_s=20)
+        return scope.cancelled_caught
+
+    started = time.monotonic()
+    assert anyio.run(cancelled)
+    assert time.monotonic() - started < 5
+
+
 def test_the_report_is_versioned_json(tmp_path: Path) -> None:
     document = json.loads(json.dumps(look(tmp_path).as_json(), allow_nan=False))
     assert document["schema"] == 1
@@ -155,3 +175,11 @@ def test_an_unknown_processor_is_not_held_against_the_library() -> None:
     assert judge_backend(backend(Backend.CPU), library, unknown).usable
     assert judge_backend(backend(Backend.VULKAN), library, MACHINE).usable
     assert judge_backend(backend(Backend.CPU), library, MACHINE).usable
+
+
+def test_what_windows_does_not_tell_is_not_held_against_the_library() -> None:
+    windows = replace(MACHINE, os=OperatingSystem.WINDOWS, cpu_features=frozenset({"avx2"}))
+    silent = replace(LIBRARY, cpu_features=frozenset({"AVX2", "FMA", "F16C", "BMI2"}))
+    assert judge_backend(backend(Backend.CPU), silent, windows).usable
+    told = replace(LIBRARY, cpu_features=frozenset({"AVX512"}))
+    assert not judge_backend(backend(Backend.CPU), told, windows).usable

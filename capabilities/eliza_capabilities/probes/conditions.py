@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from eliza_capabilities.probes.reading import ProbeFault, read_text_if_there, run_command
+from eliza_capabilities.probes.reading import ProbeFault, read_text_if_there, run_command, windows_kernel
 from eliza_capabilities.probes.system import ROOT, THIS_SYSTEM
 from eliza_capabilities.report import Absent, ConditionsReport, OperatingSystem
 
@@ -139,8 +138,7 @@ class _PowerStatus(ctypes.Structure):
 
 
 def _windows_line_status() -> int:
-    libraries: Any = getattr(ctypes, "windll", None)
     status = _PowerStatus()
-    if libraries is None or not libraries.kernel32.GetSystemPowerStatus(ctypes.byref(status)):
+    if not windows_kernel().GetSystemPowerStatus(ctypes.byref(status)):
         raise ProbeFault("GetSystemPowerStatus failed")
     return int(status.ACLineStatus)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from eliza_capabilities.report import OperatingSystem
+
 X64_FEATURES = frozenset(
     {
         *("sse3", "ssse3", "sse41", "sse42", "avx", "avx2", "fma", "f16c", "bmi2", "avxvnni"),
@@ -18,6 +20,25 @@ X64_FEATURES = frozenset(
 )
 ARM64_FEATURES = frozenset({"neon", "fp16", "dotprod", "i8mm", "bf16", "sve", "sve2", "sme"})
 _KNOWN = X64_FEATURES | ARM64_FEATURES
+
+WINDOWS_FEATURES: Mapping[int, str] = {
+    13: "sse3",
+    19: "neon",
+    36: "ssse3",
+    37: "sse41",
+    38: "sse42",
+    39: "avx",
+    40: "avx2",
+    41: "avx512f",
+    43: "dotprod",
+    46: "sve",
+    47: "sve2",
+    66: "i8mm",
+    67: "fp16",
+    68: "bf16",
+    70: "sme",
+}
+"""The numbers of `IsProcessorFeaturePresent` (winnt.h, `PF_*`) and our names; Windows tells no others."""
 
 _OTHER_NAMES: Mapping[str, str] = {
     # Linux's own words
@@ -40,3 +61,8 @@ def canonical_features(words: Iterable[str]) -> frozenset[str]:
     lowered = (word.lower().replace("_", "").replace("-", "") for word in words)
     named = (_OTHER_NAMES.get(word, word) for word in lowered)
     return frozenset(word.replace(".", "") for word in named) & _KNOWN
+
+
+def told_features(system: OperatingSystem) -> frozenset[str]:
+    """Return the names that a system tells at all; any other may be there without being told."""
+    return frozenset(WINDOWS_FEATURES.values()) if system is OperatingSystem.WINDOWS else _KNOWN

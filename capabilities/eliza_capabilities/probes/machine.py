@@ -7,17 +7,15 @@ Android, `sysctl` on Apple's systems, `IsProcessorFeaturePresent` on Windows. Wh
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from eliza_capabilities.probes.features import canonical_features
-from eliza_capabilities.probes.reading import ProbeFault, read_text, read_text_if_there, run_command
+from eliza_capabilities.probes.features import WINDOWS_FEATURES, canonical_features
+from eliza_capabilities.probes.reading import read_text, read_text_if_there, run_command, windows_kernel
 from eliza_capabilities.probes.system import ROOT, THIS_ARCHITECTURE, THIS_SYSTEM
 from eliza_capabilities.report import Absent, MachineReport, OperatingSystem
 
@@ -25,25 +23,6 @@ _CONTAINER_GROUP = re.compile(r"docker|kubepods|containerd|libpod|lxc|garden|mac
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv", "run/systemd/container")
 _FEATURE_LINES = ("flags", "Features")
 _MODEL_LINES = ("model name", "Model", "Hardware", "cpu model", "Processor")
-
-# winnt.h, PF_*: the number to ask for and the canonical name
-_WINDOWS_FEATURES: Mapping[int, str] = {
-    13: "sse3",
-    19: "neon",
-    36: "ssse3",
-    37: "sse41",
-    38: "sse42",
-    39: "avx",
-    40: "avx2",
-    41: "avx512f",
-    43: "dotprod",
-    46: "sve",
-    47: "sve2",
-    66: "i8mm",
-    67: "fp16",
-    68: "bf16",
-    70: "sme",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,15 +142,12 @@ def _look(root: Path, system: OperatingSystem) -> Processor:
 
 
 def _windows_processor() -> Processor:
-    libraries: Any = getattr(ctypes, "windll", None)
-    if libraries is None:
-        raise ProbeFault("this Python cannot call Windows")
-    return _plain_processor(windows_features(libraries.kernel32.IsProcessorFeaturePresent))
+    return _plain_processor(windows_features(windows_kernel().IsProcessorFeaturePresent))
 
 
 def windows_features(is_present: Callable[[int], int]) -> frozenset[str] | Absent:
     """Return the features for whose numbers `IsProcessorFeaturePresent` says yes."""
-    found = frozenset(name for number, name in _WINDOWS_FEATURES.items() if is_present(number))
+    found = frozenset(name for number, name in WINDOWS_FEATURES.items() if is_present(number))
     # every processor this agent runs on has SSE3 or NEON, so nothing at all means that nothing was told
     return found or Absent("IsProcessorFeaturePresent knows none")
 

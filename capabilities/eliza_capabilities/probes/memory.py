@@ -12,10 +12,9 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from eliza_capabilities.probes.cgroup import GroupLimit, read_group_limits
-from eliza_capabilities.probes.reading import ProbeFault, read_text, run_command
+from eliza_capabilities.probes.reading import ProbeFault, read_text, run_command, windows_kernel
 from eliza_capabilities.probes.system import ROOT, THIS_SYSTEM
 from eliza_capabilities.report import MemoryReport, OperatingSystem
 
@@ -132,8 +131,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def _windows_ram() -> Ram:
-    libraries: Any = getattr(ctypes, "windll")  # noqa: B009 - exists on Windows only
     status = _MemoryStatus(dwLength=ctypes.sizeof(_MemoryStatus))
-    if not libraries.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+    if not windows_kernel().GlobalMemoryStatusEx(ctypes.byref(status)):
         raise ProbeFault("GlobalMemoryStatusEx failed")
     return Ram(total_bytes=status.ullTotalPhys, available_bytes=status.ullAvailPhys)

@@ -6,8 +6,10 @@ costs the asking probe its own line only (house, section 5.1).
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from pathlib import Path
+from typing import Any
 
 _MOST_BYTES = 1 << 20
 COMMAND_DEADLINE_S = 1.0
@@ -61,3 +63,15 @@ def run_command(*words: str, deadline_s: float = COMMAND_DEADLINE_S) -> str:
     except (subprocess.CalledProcessError, OSError) as error:
         raise ProbeFault(f"{words[0]} failed: {error}") from error
     return done.stdout
+
+
+def windows_kernel() -> Any:
+    """Return Windows's `kernel32`.
+
+    Raises:
+        ProbeFault: this is not Windows.
+    """
+    libraries: Any = getattr(ctypes, "windll", None)
+    if libraries is None:
+        raise ProbeFault("this Python cannot call Windows")
+    return libraries.kernel32
