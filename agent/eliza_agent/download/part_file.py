@@ -1,7 +1,7 @@
 """One unfinished file on the disk, with the digest of exactly the bytes it holds.
 
 Obeys the ledger; knows no network. Every method blocks on the disk and belongs in a thread; the sidecar is
-on the device before the first byte it speaks for (house rules, 5.1: resume is a decision).
+written before the first byte it speaks for (house rules, 5.1: resume is a decision).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from eliza_agent.download.ledger import (
     Complete,
@@ -64,10 +63,10 @@ class PartFile:
             case ResumeAt(offset_bytes=offset):
                 self._keep(offset, sidecar)
             case _:
-                self.begin(None)
+                self.empty()
 
-    def begin(self, validator: str | None) -> None:
-        """Drop every byte and note what the next ones are for.
+    def empty(self) -> None:
+        """Drop every byte; an empty part needs no note.
 
         Raises:
             StorageError: see `store.atomic.storage_error`.
@@ -75,9 +74,21 @@ class PartFile:
         with disk_errors(self.path):
             os.ftruncate(self._handle, 0)
             os.lseek(self._handle, 0, os.SEEK_SET)
-        self._digest, self.length_bytes, self.validator = hashlib.sha256(), 0, validator
+        self._digest, self.length_bytes, self.validator = hashlib.sha256(), 0, None
+
+    def begin(self, validator: str | None) -> None:
+        """Drop every byte and note what the next ones are for.
+
+        The note is not flushed: it speaks for one digest, which it is named after, so that after a power cut
+        it is true or unreadable, and either way the digest decides.
+
+        Raises:
+            StorageError: see `store.atomic.storage_error`.
+        """
+        self.empty()
+        self.validator = validator
         sidecar = Sidecar(sha256=self.expected.sha256, size_bytes=self.expected.size_bytes, validator=validator)
-        write_bytes(self._sidecar, encode_sidecar(sidecar))
+        write_bytes(self._sidecar, encode_sidecar(sidecar), flush=False)
 
     def write(self, chunks: Sequence[bytes]) -> None:
         """Append bytes to the disk and to the digest.
@@ -161,8 +172,3 @@ class PartFile:
                     raise OSError(5, "the part shrank while it was read")
                 self._digest.update(data)
                 self.length_bytes += len(data)
-
-
-def remains(layout: StateLayout, digest: Sha256) -> tuple[Path, ...]:
-    """Return the files that an unfinished transfer of that digest has left."""
-    return tuple(path for path in (layout.part(digest), layout.sidecar(digest)) if path.exists())

@@ -124,7 +124,7 @@ class _Transfer:
                         self._tell()
                     await self._pour(body, limit)
                 case AskAgain(doubt=doubt):
-                    await in_thread(part.begin, None)
+                    await in_thread(part.empty)
                     self._tell()
                     self._count_odd(doubt.value)
                 case Complete():

@@ -10,6 +10,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import urljoin
@@ -84,6 +85,7 @@ class Transport:
             limits=httpx.Limits(max_connections=self.limits.parallel_heads + self.limits.parallel_files),
             headers={"User-Agent": "eliza-agent", "Accept-Encoding": "identity"},
             mounts=dict.fromkeys(_DIRECT),
+            verify=_trusted_authorities(),
         )
 
     async def __aenter__(self) -> Self:
@@ -191,7 +193,11 @@ class Transport:
             sleep=anyio.sleep,
             reraise=True,
         )
-        return await tries(attempt)
+
+        async def once() -> T:  # tenacity awaits only what it can see to be a coroutine function
+            return await attempt()
+
+        return await tries(once)
 
     @contextlib.asynccontextmanager
     async def _ask(
@@ -226,6 +232,12 @@ class Transport:
 
     def _refusal(self, reply: httpx.Response) -> DownloadError:
         return refusal(reply.status_code, str(reply.url), reply.headers, self.source.origin, self.limits)
+
+
+@cache
+def _trusted_authorities() -> ssl.SSLContext:
+    """Reading the authorities takes a tenth of a second, so it is done once."""
+    return httpx.create_ssl_context()
 
 
 def _failure(state: RetryCallState) -> BaseException | None:

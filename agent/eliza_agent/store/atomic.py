@@ -64,8 +64,10 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes, *, flush: bool = True) -> None:
     """Replace `path` by `data`: after a crash at any point it holds the old bytes or the new ones.
+
+    Without `flush` that holds for a crash of the process only; after a power cut the file may be anything.
 
     Raises:
         StorageError: see `storage_error`; the old file is untouched then.
@@ -76,14 +78,16 @@ def write_bytes(path: Path, data: bytes) -> None:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+                if flush:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.chmod(fresh, PRIVATE_FILE)  # noqa: PTH101 - one call on every platform
             fresh.replace(path)
         except BaseException:
             fresh.unlink(missing_ok=True)
             raise
-        flush_folder(path.parent)
+        if flush:
+            flush_folder(path.parent)
 
 
 def write_json(path: Path, document: Any) -> None:
@@ -109,20 +113,6 @@ def read_bytes_if_there(path: Path) -> bytes | None:
             return None
 
 
-def flush_file(path: Path) -> None:
-    """Flush a file's bytes to the device.
-
-    Raises:
-        StorageError: see `storage_error`.
-    """
-    with disk_errors(path):
-        descriptor = os.open(path, os.O_RDWR)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 def flush_folder(folder: Path) -> None:
     """Flush a folder's entries to the device, where the system can open a folder.
 
@@ -139,7 +129,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def move_into_place(source: Path, target: Path) -> None:
-    """Rename a file or folder over `target` and flush both folders.
+    """Rename a file or folder over `target` and flush the folder it is now in.
 
     Raises:
         StorageError: see `storage_error`.
@@ -147,5 +137,3 @@ def move_into_place(source: Path, target: Path) -> None:
     with disk_errors(target):
         source.replace(target)
         flush_folder(target.parent)
-        if source.parent != target.parent:
-            flush_folder(source.parent)

@@ -76,8 +76,10 @@ class BlobStore:
             StorageError: see `store.atomic.storage_error`; the part stays where it was then.
         """
         blob = self._layout.blob(digest)
-        make_folder(blob.parent)
         with disk_errors(part):
+            if not blob.parent.is_dir():
+                make_folder(blob.parent)
+                flush_folder(self._layout.blobs)
             part.chmod(PRIVATE_FILE)
         move_into_place(part, blob)
         return blob
