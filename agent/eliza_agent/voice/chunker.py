@@ -18,10 +18,8 @@ _CLOSERS = "\"')]}»”’*_`"
 _OPENERS = "\"'([{«“‘*_`"
 _WIDE_MARKS = "。！？、，；："
 _MARKS = ",.!?;:…"
-_ABBREVIATIONS = frozenset(
-    ("approx.", "cf.", "dept.", "dr.", "ed.", "etc.", "fig.", "gov.", "inc.", "jr.", "ltd.", "mr.", "mrs.", "ms.")
-    + ("mt.", "prof.", "rev.", "sr.", "st.", "vs.")
-)
+_TITLES = frozenset(("dr.", "mr.", "mrs.", "ms.", "prof.", "rev.", "sr.", "jr.", "st.", "mt.", "gov."))
+_SHORT_FORMS = frozenset(("approx.", "cf.", "dept.", "ed.", "etc.", "fig.", "inc.", "ltd.", "vs."))
 _DOTTED = re.compile(r"(?:[A-Za-z]\.)+")
 _LIST_NUMBER = re.compile(r"\d{1,3}\.")
 _ADDRESS = re.compile(r"://|^www\.|@|^(?:https?|ftp|file|mailto):")
@@ -243,7 +241,7 @@ def _ends_phrase(text: str, *, surely: bool) -> bool:
 
 
 def _is_abbreviation(word: str) -> bool:
-    return word.lower() in _ABBREVIATIONS or (_DOTTED.fullmatch(word) is not None and word != "I.")
+    return word.lower() in _TITLES | _SHORT_FORMS or (_DOTTED.fullmatch(word) is not None and word != "I.")
 
 
 def _may_go_on(word: str) -> bool:

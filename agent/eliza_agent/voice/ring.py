@@ -15,15 +15,15 @@ Samples: TypeAlias = "array[float] | memoryview"
 
 
 class EpochPassed(Exception):
-    """The ring was drained since the writer's turn began; the late audio was not taken."""
+    """Audio was taken back since the writer began; what comes late was not taken."""
 
 
 class Ring:
     """A ring of mono float samples with absolute positions.
 
     Positions count samples from the ring's birth; what is taken back unheard leaves no gap, so `played` is the
-    number of samples that the speaker really got. Each drain starts a new epoch; a writer states the epoch it
-    belongs to, so late audio of an old turn can never be heard.
+    number of samples that the speaker really got. Taking back starts a new epoch; a writer states the epoch it
+    belongs to, so late audio of an old turn or of a withdrawn phrase can never be heard.
 
     Args:
         capacity_samples: how many unread samples it can hold; at least one.
@@ -47,7 +47,7 @@ class Ring:
 
     @property
     def epoch(self) -> int:
-        """The current epoch; `drain` starts the next."""
+        """The current epoch; `drain` and `withdraw` start the next."""
         return self._epoch
 
     @property
@@ -72,7 +72,7 @@ class Ring:
         """Take as many samples as fit and return that number, which may be 0.
 
         Raises:
-            EpochPassed: the ring was drained since `epoch`; nothing was taken.
+            EpochPassed: audio was taken back since `epoch`; nothing was taken.
         """
         source = memoryview(samples)
         with self._guard:
@@ -99,11 +99,12 @@ class Ring:
             return count
 
     def withdraw(self, position: int) -> int:
-        """Take back the unread samples from `position` on; return how many they were."""
+        """Take back the unread samples from `position` on, start the next epoch; return how many they were."""
         with self._guard:
             keep_to = min(max(position, self._read), self._written)
             dropped = self._written - keep_to
             self._written = keep_to
+            self._epoch += 1
             return dropped
 
     def drain(self) -> int:

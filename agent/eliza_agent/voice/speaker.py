@@ -74,7 +74,7 @@ class MemorySpeaker:
 
     @asynccontextmanager
     async def playing(self, source: PcmSource) -> AsyncIterator[None]:
-        """Pull blocks of 10 ms of sound while the context is open."""
+        """Pull a block every 10 ms while the context is open."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._pull, source)
             try:
@@ -94,11 +94,12 @@ class MemorySpeaker:
         return sum(len(block.samples) for block in self.blocks if block.at_s > moment_s)
 
     async def _pull(self, source: PcmSource) -> None:
-        block_samples = int(self._sample_rate_hz * _BLOCK_S)
+        # More speed means larger blocks, not more of them: waking up has its price.
+        block_samples = max(1, int(self._sample_rate_hz * _BLOCK_S * self._speed))
         due_s = time.monotonic()
         while True:
             self._take(source, block_samples)
-            due_s += _BLOCK_S / self._speed
+            due_s += _BLOCK_S
             # A speaker keeps its own beat: a late wake-up is caught up with, never stretched.
             await anyio.sleep(max(0.0, due_s - time.monotonic()))
 
@@ -122,7 +123,7 @@ class WavSpeaker(MemorySpeaker):
         StorageError: `storage.denied` or `storage.failed`, from the closing context.
     """
 
-    def __init__(self, path: Path, *, speed: float = 50.0, sample_rate_hz: int = SAMPLE_RATE_HZ) -> None:
+    def __init__(self, path: Path, *, speed: float = 100.0, sample_rate_hz: int = SAMPLE_RATE_HZ) -> None:
         super().__init__(speed=speed, sample_rate_hz=sample_rate_hz)
         self.path = path
 

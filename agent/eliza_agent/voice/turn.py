@@ -150,13 +150,18 @@ class Spoken(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTimings:
-    """Milliseconds from the turn's start; None = did not happen. `silence_ms` counts from the cancel."""
+    """Milliseconds from the turn's start; None = did not happen.
+
+    `audio_ms` is the length of the sound that was heard. `silence_ms` counts from the cancel to the empty ring,
+    `unwind_ms` from there to the end of every call into the library.
+    """
 
     first_token_ms: float | None = None
     first_audio_ms: float | None = None
     total_ms: float = 0.0
     audio_ms: float = 0.0
     silence_ms: float | None = None
+    unwind_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
