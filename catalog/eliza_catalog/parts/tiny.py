@@ -12,6 +12,7 @@ from eliza_catalog.parts.demo import DemoFile, DemoParts, Origin, artifact_path,
 from eliza_catalog.parts.tiny_file import DAMP
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import CONTEXT_TOKENS, DRAFTER, TARGET, write_tiny_drafter, write_tiny_text
+from eliza_catalog.parts.tiny_voice import write_tiny_voice_model, write_tiny_voice_table
 from eliza_catalog.parts.vad import ORIGIN as VAD_ORIGIN
 from eliza_catalog.parts.vad import vad_file
 from eliza_catalog.parts.voice import voice_files
@@ -36,16 +37,14 @@ def make_tiny_parts(into: Path, silero: Path, *, damp: float = DAMP, vad_license
     Raises:
         IntegrityError, StorageError: as the writers.
     """
-    from eliza_catalog.convert.kokoro_tiny import write_tiny_kokoro, write_tiny_voice
-
     into.mkdir(parents=True, exist_ok=True)
     text, drafter, projector = into / "text.gguf", into / "drafter.gguf", into / "mmproj.gguf"
     voice, table = into / "voice.gguf", into / f"{DEFAULT_VOICE}.bin"
     write_tiny_text(text, damp=damp)
     write_tiny_drafter(drafter, damp=damp)
     write_tiny_projector(projector)
-    write_tiny_kokoro(voice, 5)
-    write_tiny_voice(table, 6)
+    write_tiny_voice_model(voice, seed=5)
+    write_tiny_voice_table(table, seed=6)
     return DemoParts(
         files=(
             DemoFile(group=FileGroup.TEXT, path=artifact_path("text", context="4k"), source=text, ctx=CONTEXT_TOKENS),
