@@ -75,7 +75,7 @@ def uses(word: str, place: Place) -> tuple[str, ...]:
         found.append("VERB")
     elif place.before in _BEFORE_NOUN:
         found.append("NOUN")
-    elif word.lower() == "lives" and place.after in _AFTER_VERB:
+    elif word.lower() in {"live", "lives"} and place.after in _AFTER_VERB:
         found.append("VERB")
     elif not place.before and place.after in _BEFORE_NOUN - {"of"}:
         found.append("VERB")  # an instruction: "record the ..."

@@ -155,9 +155,9 @@ WHEN_CAPITAL: dict[str, str] = {
 }
 BEFORE_NAME: dict[str, str] = {
     "dr": "doctor",
-    "mr": "mister",
-    "mrs": "missis",
-    "ms": "miz",
+    "mr": "Mr",
+    "mrs": "Mrs",
+    "ms": "Ms",
     "prof": "professor",
     "st": "saint",
     "mt": "mount",

@@ -22,6 +22,8 @@ _OWN = {
     "vulkan": "vˈʌlkən",
     "qwen": "kwˈɛn",
     "tokenizer": "tˈOkənˌIzəɹ",
+    "ollama": "Olˈɑmə",
+    "kubernetes": "kˌubəɹnˈɛɾiz",
     "lives": "lˈIvz",
 }
 _OWN_VERBS = {"lives": "lˈɪvz"}
