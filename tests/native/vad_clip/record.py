@@ -52,8 +52,9 @@ def compose(speech: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
     w = WINDOW_SAMPLES
     noise = np.random.default_rng(5).normal(0, 60, 25 * w)
     faint = speech[50 * w : 100 * w] * 0.03 + np.random.default_rng(6).normal(0, 40, 50 * w)
-    parts = [speech[: 50 * w], np.zeros(25 * w), noise, faint]
-    return np.concatenate(parts).round().astype(np.int16)
+    return (
+        np.concatenate([speech[: 50 * w].astype(np.float64), np.zeros(25 * w), noise, faint]).round().astype(np.int16)
+    )
 
 
 if __name__ == "__main__":
