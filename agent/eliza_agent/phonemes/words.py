@@ -22,6 +22,7 @@ _OWN = {
     "vulkan": "vˈʌlkən",
     "qwen": "kwˈɛn",
     "tokenizer": "tˈOkənˌIzəɹ",
+    "backend": "bˈækˌɛnd",
     "ollama": "Olˈɑmə",
     "kubernetes": "kˌubəɹnˈɛɾiz",
     "lives": "lˈIvz",
