@@ -6,15 +6,18 @@ refuses when a required eval fails or a required kernel is unverified) and secti
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from eliza_catalog.contract import violations_of
 from eliza_catalog.decode import decode_manifest
 from eliza_catalog.disk import digest_of, storage_faults
-from eliza_catalog.errors import ElizaError, IntegrityError
+from eliza_catalog.errors import ElizaError, ExitCode, IntegrityError
 from eliza_catalog.gguf_header import read_architecture
 from eliza_catalog.manifest import MANIFEST_NAME, MAX_MANIFEST_BYTES, Manifest
 from eliza_catalog.rules_evals import failed_evals
@@ -153,7 +156,10 @@ def _sums_reasons(folder: Path) -> Iterator[PublishReason]:
     sums = folder / SUMS_NAME
     if not sums.is_file():
         return  # the layout says so
-    promised = {path: digest for digest, _, path in (line.partition("  ") for line in sums.read_text().splitlines())}
+    promised = {
+        path: digest
+        for digest, _, path in (line.partition("  ") for line in sums.read_text("utf-8", "replace").splitlines())
+    }
     there = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()} - {SUMS_NAME}
     for path in sorted(there ^ set(promised)):
         yield _reason("sums_differ", "The list of digests does not list the folder's files.", path=path)
@@ -177,3 +183,23 @@ def _architecture_reasons(folder: Path, manifest: Manifest) -> Iterator[PublishR
             yield _reason(
                 "wrong_architecture", "A text file is not what Eliza-1 is made of.", architecture=architecture
             )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Judge a folder from the command line; list every reason on stdout as JSON. Returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eliza_catalog.publish", description="Say whether a staged bundle may be published."
+    )
+    parser.add_argument("folder", type=Path, help="the bundle folder that holds the manifest")
+    try:
+        verdict = check_publishable(parser.parse_args(arguments).folder)
+    except ElizaError as error:
+        sys.stderr.write(json.dumps(error.as_json(), indent=2) + "\n")
+        return error.exit_code
+    reasons = [asdict(reason) for reason in verdict.reasons]
+    sys.stdout.write(json.dumps({"publishable": verdict.is_publishable, "reasons": reasons}, indent=2) + "\n")
+    return ExitCode.OK if verdict.is_publishable else ExitCode.REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -26,12 +26,11 @@ SHAPE = KokoroShape(
     decoder_residual=32,
     upsample_channels=64,
     resblock_kernels=(3,),
-    resblock_dilations=(1, 3),
     vocabulary=VOCABULARY,
 )
 _NOISE_KERNELS = (7, 11)
 _FRAMES_PER_PHONEME = 4.0
-_LOG_LOUDNESS = -1.0
+_LOG_LOUDNESS = -0.2
 _ALBERT = "bert.encoder.albert_layer_groups.0.albert_layers.0."
 
 
