@@ -11,13 +11,10 @@ import json
 import sys
 from pathlib import Path
 
-from eliza_catalog.errors import ElizaError
-from eliza_catalog.parts.small import small_spec
-from eliza_catalog.parts.tiny import tiny_spec
-from eliza_catalog.parts.vad import vad_license, vad_part
-from eliza_catalog.stage import stage_bundle
+from eliza_catalog.errors import ElizaError, SettingsError
 
 _INTERRUPTED = 130
+_PUBLISHER_PACKAGES = {"numpy", "gguf", "onnx"}
 
 
 def make_demo_hub(kind: str, out: Path, cache: Path) -> Path:
@@ -30,7 +27,25 @@ def make_demo_hub(kind: str, out: Path, cache: Path) -> Path:
 
     Raises:
         DownloadError, IntegrityError, StorageError: as `parts.fetch.fetch` and `stage.stage_bundle`.
+        SettingsError: `settings.bad_value`, the publisher's packages are not installed.
     """
+    try:
+        return _make(kind, out, cache)
+    except ModuleNotFoundError as fault:
+        if fault.name not in _PUBLISHER_PACKAGES:
+            raise
+        message = "Making a stand-in needs packages that a device does not."
+        remedy = "Install them with `pip install 'eliza-agent[publisher]'`."
+        raise SettingsError("bad_value", message, remedy=remedy, details={"package": fault.name}) from fault
+
+
+def _make(kind: str, out: Path, cache: Path) -> Path:
+    # here and not above: these rooms need the publisher's packages, and their absence deserves a plain word
+    from eliza_catalog.parts.small import small_spec
+    from eliza_catalog.parts.tiny import tiny_spec
+    from eliza_catalog.parts.vad import vad_license, vad_part
+    from eliza_catalog.stage import stage_bundle
+
     if kind == "tiny":
         detector = vad_part(cache, _say)
         spec = tiny_spec(cache / "tiny", detector, vad_license=vad_license(cache, _say))
