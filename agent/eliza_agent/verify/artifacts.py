@@ -48,18 +48,18 @@ class _Fault:
 
 
 async def prove_files(
-    manifest: Manifest,
-    root: Path,
-    *,
     key: str,
+    root: Path,
+    manifest: Manifest,
+    *,
     on_progress: Callable[[ProofProgress], object] | None = None,
 ) -> ProvenBundle:
     """Hash and inspect every file of the bundle at `root`.
 
     Args:
-        manifest: the bundle's manifest.
-        root: the folder its paths are relative to.
         key: the bundle's name in the store, for the report.
+        root: the folder its paths are relative to.
+        manifest: the bundle's manifest.
         on_progress: told on the event loop after each block.
 
     Raises:

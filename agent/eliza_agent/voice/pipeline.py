@@ -98,19 +98,24 @@ class _Turn:
         self._state = advance(self._state, TurnEvent.STARTED)
         self._token.on_cancel(self._stop)
         try:
-            with self._scope:
-                async with self._speaker.playing(self._ring), anyio.create_task_group() as group:
-                    group.start_soon(self._tick)
-                    if self._request.speak:
-                        group.start_soon(self._write_and_close)
-                        await self._lane.run()
-                    else:
-                        await self._write_and_close()
-                    group.cancel_scope.cancel()
+            # The speaker stays open until every call has unwound: what came late would be heard, and noticed.
+            async with self._speaker.playing(self._ring):
+                with self._scope:
+                    await self._run_tasks()
         finally:
             self._ring.drain()
             self._is_over = True
         self._state = advance(self._noted_state(), self._last_event())
+
+    async def _run_tasks(self) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._tick)
+            if self._request.speak:
+                group.start_soon(self._write_and_close)
+                await self._lane.run()
+            else:
+                await self._write_and_close()
+            group.cancel_scope.cancel()
 
     def outcome(self) -> TurnOutcome:
         """Sum up the turn after `run`."""
