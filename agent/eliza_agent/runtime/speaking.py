@@ -84,7 +84,8 @@ class Speaking:
     def stop(self) -> None:
         """From any thread: end the running synthesis at its next kernel boundary."""
         self._stop.set()
-        self._speech.cancel()
+        if self._inside:  # set before the flag is looked at there, so no stop falls between the two
+            self._speech.cancel()
 
     def _load(self) -> None:
         style = read_gguf_header(self._files.model, frozenset({_STYLE_KEY})).number(_STYLE_KEY)
