@@ -153,6 +153,8 @@ class _Turn:
         async with self._engine.generate(ids, max_tokens=self._request.max_tokens) as answer:
             try:
                 async for step in answer:
+                    if self._token.is_cancelled:
+                        break
                     self._take(step)
                     await self._lane.wait_for_room()
             finally:
