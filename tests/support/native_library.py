@@ -8,11 +8,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from tests.support.vad_through_abi import library_file
+
 from eliza_catalog.decode import decode_manifest
 from eliza_catalog.manifest import MANIFEST_NAME, Manifest
 from eliza_native.library import Library, open_library
-
-from tests.support.vad_through_abi import library_file
 
 _PARTS_CACHE = Path(tempfile.gettempdir()) / "eliza-test-parts"
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import anyio
 from anyio import to_thread
+from tests.support.pcm import tone
+
 from eliza_agent.runtime.generation import GeneratedStep, GeneratedToken
 from eliza_agent.runtime.speaking import Sink
 from eliza_catalog.errors import VoiceError
 from eliza_native.callbacks import Span
-
-from tests.support.pcm import tone
 
 SAMPLES_PER_CHAR = 240
 
@@ -49,9 +49,7 @@ class ScriptedAnswer:
         if line.rejected_from is not None:
             rejected = (Span(start=line.rejected_from, end=self._next),)
             self._next = line.rejected_from
-        tokens = tuple(
-            GeneratedToken(index=self._next + at, id=at, text=text) for at, text in enumerate(line.texts)
-        )
+        tokens = tuple(GeneratedToken(index=self._next + at, id=at, text=text) for at, text in enumerate(line.texts))
         self._next += len(tokens)
         return GeneratedStep(tokens=tokens, rejected=rejected, drafted=1, accepted=0, final=False)
 
@@ -103,7 +101,4 @@ class ScriptedEngine:
 
 def heard_text(samples: array[float]) -> str:
     """Return the characters that were heard at least in part, in order."""
-    out: list[str] = []
-    for at in range(0, len(samples), SAMPLES_PER_CHAR):
-        out.append(chr(int(samples[at])))
-    return "".join(out)
+    return "".join(chr(int(samples[at])) for at in range(0, len(samples), SAMPLES_PER_CHAR))

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.pcm import RATE_HZ, babble
+
 from eliza_agent.runtime import speaking
 from eliza_native.seam import Cancelled
-
-from tests.support.pcm import RATE_HZ, babble
 
 CHUNK_SAMPLES = RATE_HZ // 20
 

@@ -28,9 +28,7 @@ class ChatForm:
 
 FORMS = (
     ChatForm(name="gemma4", opens="<|turn>", closes="<turn|>", model_role="model", has_system_turn=True),
-    ChatForm(
-        name="gemma3", opens="<start_of_turn>", closes="<end_of_turn>", model_role="model", has_system_turn=False
-    ),
+    ChatForm(name="gemma3", opens="<start_of_turn>", closes="<end_of_turn>", model_role="model", has_system_turn=False),
     ChatForm(name="chatml", opens="<|im_start|>", closes="<|im_end|>", model_role="assistant", has_system_turn=True),
 )
 

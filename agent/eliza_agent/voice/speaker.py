@@ -148,7 +148,7 @@ def write_wav(path: Path, samples: array[float], sample_rate_hz: int = SAMPLE_RA
     if sys.byteorder == "big":
         pcm.byteswap()
     try:
-        with wave.open(str(path), "wb") as file:
+        with path.open("wb") as opened, wave.open(opened, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(sample_rate_hz)
@@ -161,7 +161,7 @@ def write_wav(path: Path, samples: array[float], sample_rate_hz: int = SAMPLE_RA
 
 def read_wav(path: Path) -> tuple[array[float], int]:
     """Read a 16-bit mono WAV file as float samples in [-1, 1] and its sample rate. Blocks on the disk."""
-    with wave.open(str(path), "rb") as file:
+    with path.open("rb") as opened, wave.open(opened, "rb") as file:
         pcm = array("h", file.readframes(file.getnframes()))
         rate_hz = file.getframerate()
     if sys.byteorder == "big":

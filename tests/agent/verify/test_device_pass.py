@@ -6,16 +6,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.support.native_library import native_library, tiny_bundle
+from tests.support.pcm import saw, tone
+from tests.support.scripted_voice import ScriptedVoice
+
 from eliza_agent.verify.artifacts import prove_files
 from eliza_agent.verify.device_pass import PassSettings, prove_on_device
 from eliza_agent.verify.device_steps import PassLimits
 from eliza_agent.verify.report import ProvenBundle, StepReport, VerifyReport
 from eliza_catalog.errors import VerifyError
 from eliza_catalog.manifest import Manifest
-
-from tests.support.native_library import native_library, tiny_bundle
-from tests.support.pcm import saw, tone
-from tests.support.scripted_voice import ScriptedVoice
 
 pytestmark = pytest.mark.anyio
 
@@ -33,9 +33,7 @@ def proven(manifest: Manifest, root: Path) -> ProvenBundle:
     return ProvenBundle(key="tiny", root=root, manifest=manifest, files=())
 
 
-async def passed_through(
-    seen: list[StepReport] | None = None, limits: PassLimits | None = None
-) -> VerifyReport:
+async def passed_through(seen: list[StepReport] | None = None, limits: PassLimits | None = None) -> VerifyReport:
     root, manifest = tiny_bundle()
     settings = PassSettings(limits=limits or PassLimits(), phonemise=as_is)
     on_step = seen.append if seen is not None else None

@@ -3,10 +3,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from eliza_agent.voice.chunker import Chunker, ChunkPolicy, Phrase, Terminator, Token
-from eliza_catalog.errors import InternalError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from eliza_agent.voice.chunker import Chunker, ChunkPolicy, Phrase, Terminator, Token
+from eliza_catalog.errors import InternalError
 
 NO_CLOCK = ChunkPolicy(budget_ms=0, first_max_tokens=30)
 
@@ -124,11 +125,9 @@ PIECES = st.sampled_from(["", "a", " b", "c", ".", ",", "!", " 3", "14", "\n", "
     st.integers(1, 8),
     st.sampled_from([0, 100, 700]),
 )
-def test_nothing_is_lost_doubled_or_too_long(
-    steps: list[tuple[str, float, bool]], cap: int, budget_ms: int
-) -> None:
+def test_nothing_is_lost_doubled_or_too_long(steps: list[tuple[str, float, bool]], cap: int, budget_ms: int) -> None:
     chunker = Chunker(ChunkPolicy(max_tokens=cap, first_max_tokens=cap, budget_ms=budget_ms))
-    now_s, phrases = 0.0, []
+    now_s, phrases = 0.0, list[Phrase]()
     for index, (text, wait_s, polls) in enumerate(steps):
         now_s += wait_s
         if polls:

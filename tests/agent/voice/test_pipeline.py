@@ -5,7 +5,11 @@ import time
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
+from tests.support.pcm import tone
+from tests.support.scripted_engine import SAMPLES_PER_CHAR, Line, ScriptedEngine, heard_text
+
 from eliza_agent.voice.chunker import ChunkPolicy
 from eliza_agent.voice.pipeline import run_turn
 from eliza_agent.voice.preset import CachedPhrase, VoicePreset
@@ -13,9 +17,6 @@ from eliza_agent.voice.request import TurnEngine, TurnRequest, new_token
 from eliza_agent.voice.speaker import MemorySpeaker
 from eliza_agent.voice.turn import CancelReason, Spoken, TurnOutcome, TurnState, TurnToken
 from eliza_catalog.errors import NativeError
-
-from tests.support.pcm import tone
-from tests.support.scripted_engine import SAMPLES_PER_CHAR, Line, ScriptedEngine, heard_text
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +42,18 @@ class Turn:
 
 
 async def test_an_answer_is_written_and_spoken_wholly() -> None:
-    turn = Turn(ScriptedEngine(Line(texts=("Hello", " there",)), Line(texts=(".",)), Line(texts=(" Bye",))))
+    turn = Turn(
+        ScriptedEngine(
+            Line(
+                texts=(
+                    "Hello",
+                    " there",
+                )
+            ),
+            Line(texts=(".",)),
+            Line(texts=(" Bye",)),
+        )
+    )
     outcome = await turn.run()
     assert outcome.text == "".join(turn.texts) == "Hello there. Bye"
     assert heard_text(turn.speaker.samples()) == "Hello there.Bye"
@@ -105,7 +117,7 @@ async def test_barge_in_mid_phrase(where: str) -> None:
     moments: list[float] = []
 
     async def barge_in() -> None:
-        while not turn.speaker.blocks:
+        while not turn.speaker.blocks:  # noqa: ASYNC110
             await anyio.sleep(0.001)
         if where == "loop":
             turn.token.cancel(CancelReason.BARGE_IN)
@@ -200,7 +212,7 @@ async def test_hundred_barge_ins_leave_no_stale_sound() -> None:
         timer.join()
         assert len(turn.speaker.samples()) <= 30 * 5 * SAMPLES_PER_CHAR
         assert turn.token.is_cancelled
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
 
 
 def test_a_new_token_can_be_cancelled_from_anywhere() -> None:

@@ -4,12 +4,12 @@ import threading
 from array import array
 
 import pytest
-from eliza_agent.voice.ring import EpochPassed, Ring
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-
 from tests.support.pcm import tone
+
+from eliza_agent.voice.ring import EpochPassed, Ring
 
 
 def test_a_full_ring_takes_less_and_loses_nothing() -> None:
@@ -39,7 +39,7 @@ def test_a_ring_without_room_is_refused() -> None:
 
 def test_nothing_stale_is_read_while_threads_write_and_drain() -> None:
     ring = Ring(64, threading.Lock())
-    stop, stale = threading.Event(), []
+    stop, stale = threading.Event(), list[float]()
 
     def read() -> None:
         out = tone(0.0, 16)

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.support.pcm import tone
+
 from eliza_agent.voice.chunker import Chunker, ChunkPolicy, Phrase, Terminator, Token
 from eliza_agent.voice.ring import Ring
 from eliza_agent.voice.rollback import PhraseState, Rollback
 from eliza_agent.voice.turn import Spoken
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-
-from tests.support.pcm import tone
 
 
 def phrase(phrase_id: int, start: int, end: int) -> Phrase:

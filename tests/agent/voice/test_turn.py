@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+
 from eliza_agent.voice.turn import CancelReason, TurnEvent, TurnState, TurnToken, advance
 from eliza_catalog.errors import InternalError
 
@@ -52,7 +53,11 @@ def test_a_failing_listener_does_not_silence_the_others() -> None:
 
 def test_a_listener_may_cancel_again() -> None:
     token = TurnToken(threading.Lock())
-    token.on_cancel(lambda _: token.cancel(CancelReason.TIMEOUT) and None)
+
+    def again(_reason: CancelReason) -> None:
+        assert not token.cancel(CancelReason.TIMEOUT)
+
+    token.on_cancel(again)
     assert token.cancel(CancelReason.USER_CANCEL)
     assert token.reason is CancelReason.USER_CANCEL
 
@@ -67,7 +72,7 @@ def test_one_of_many_threads_wins() -> None:
         if token.cancel(reason):
             wins.append(reason)
 
-    reasons = list(CancelReason) + [CancelReason.BARGE_IN, CancelReason.TIMEOUT, CancelReason.EXTERNAL]
+    reasons = [*CancelReason, CancelReason.BARGE_IN, CancelReason.TIMEOUT, CancelReason.EXTERNAL]
     threads = [threading.Thread(target=cancel, args=(reason,)) for reason in reasons]
     for thread in threads:
         thread.start()
