@@ -11,7 +11,7 @@ import logging
 from array import array
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
@@ -66,8 +66,7 @@ class Engine:
     @property
     def speculates(self) -> bool:
         """Whether answers are drafted and verified."""
-        disabled = not self._settings.speculate or self._context.library.report().mtp_disabled
-        return self.files.drafter is not None and not disabled
+        return self.files.drafter is not None and self._settings.speculate
 
     @property
     def is_generating(self) -> bool:
@@ -249,8 +248,9 @@ async def open_engine(
         from eliza_agent.phonemes import phonemise as product_phonemise  # a large table: only who speaks pays
 
         phonemise = product_phonemise
-    context = await to_thread.run_sync(Context, library, files.root)
-    engine = Engine(context, files, settings or EngineSettings())
+    context, may_speculate = await to_thread.run_sync(_open, library, files)
+    chosen = settings or EngineSettings()
+    engine = Engine(context, files, replace(chosen, speculate=chosen.speculate and may_speculate))
     engine.attach_voice(phonemise)
     try:
         yield engine
@@ -259,3 +259,8 @@ async def open_engine(
         engine.stop_generating()
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(partial(context.close))
+
+
+def _open(library: Library, files: BundleFiles) -> tuple[Context, bool]:
+    """Open the context, and ask the library whether ELIZA_MTP_DISABLE holds it back."""
+    return Context(library, files.root), not library.report().mtp_disabled

@@ -12,6 +12,9 @@ from tests.support.scripted_voice import ScriptedVoice
 
 from eliza_agent.runtime.bundle_files import BundleFiles, bundle_files
 from eliza_agent.runtime.engine import Engine, EngineSettings, open_engine
+from eliza_agent.voice.pipeline import run_turn
+from eliza_agent.voice.request import TurnRequest, new_token
+from eliza_agent.voice.speaker import MemorySpeaker
 from eliza_catalog.errors import NativeError, VoiceError
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +172,37 @@ async def test_stop_speaking_wakes_a_voice_that_waits_for_room(monkeypatch: pyte
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(stop_soon)
                 assert not await engine.speak("a phrase", lambda _pcm: 0)
+
+
+async def test_a_drafter_that_is_often_wrong_changes_no_word(tmp_path: Path) -> None:
+    from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
+
+    (tmp_path / "text").mkdir()
+    (tmp_path / "mtp").mkdir()
+    text, drafter = tmp_path / "text/t.gguf", tmp_path / "mtp/d.gguf"
+    write_tiny_text(text, damp=1.0)
+    write_tiny_drafter(drafter, damp=1.0)
+    files = BundleFiles(root=tmp_path, text=text, ctx=4096, preset=tmp_path / "p", drafter=drafter)
+    said: list[str] = []
+    fallen = 0
+    for speculate in (True, False):
+        settings = EngineSettings(speculate=speculate)
+        async with open_engine(native_library(), files, settings=settings, phonemise=str) as engine:
+            token = new_token()
+            request = TurnRequest(user="Hello?", speak=False, max_tokens=40)
+            outcome = await run_turn(engine, request, MemorySpeaker(), lambda _: None, token)
+            said.append(outcome.text)
+            fallen += outcome.rejected_tokens
+            assert outcome.rejected_tokens == outcome.drafted - outcome.accepted
+    assert said[0] == said[1] != ""
+    assert fallen > 0
+
+
+async def test_the_developer_switch_of_the_environment_is_loud(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ELIZA_MTP_DISABLE", "1")
+    async with open_engine(native_library(), tiny_files(), phonemise=str) as engine:
+        with caplog.at_level(logging.WARNING, "eliza_agent.runtime"):
+            await answer(engine, await engine.chat_ids("", "Hello?"), 4)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eliza_agent.verify.report import StepReport, VerifyReport
-from eliza_catalog.errors import ElizaError, VerifyError
+from eliza_catalog.errors import VerifyError
 
 GOOD = StepReport(name="load", passed=True, elapsed_ms=1.5, deadline_ms=1000, facts={"textMs": 1.0})
 BAD = StepReport(
@@ -61,5 +61,5 @@ def test_a_report_without_steps_proves_nothing() -> None:
     ],
 )
 def test_a_document_of_another_shape_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises((ValueError, ElizaError)):
+    with pytest.raises(ValueError, match=r"."):
         VerifyReport.from_json(REPORT.as_json() | change)
