@@ -1,7 +1,8 @@
 """The tiny voice: the speech model's real graph with few channels and seeded weights.
 
-It hums: each phoneme lasts a few frames, the sound is neither silent nor clipped, and no word can be understood.
-Two biases are laid for that, all else is noise; converted by the same `convert` code as real weights.
+It hums: each phoneme lasts a few frames and has its own loudness, the sound is neither silent nor clipped, and no
+word can be understood. A few weights are laid for that, so that who judges the sound need not be lenient with it;
+all else is noise; converted by the same `convert` code as real weights.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ SHAPE = KokoroShape(
 )
 _NOISE_KERNELS = (7, 11)
 _FRAMES_PER_PHONEME = 4.0
-_LOG_LOUDNESS = -0.2
+_LOG_LOUDNESS = 0.5
+_LOG_SILENCE = -4.0
+_CONSTANT_BINS = 2  # under the window, the two lowest bins of a still spectrum add up to a constant
 _ALBERT = "bert.encoder.albert_layer_groups.0.albert_layers.0."
 
 
@@ -66,6 +69,11 @@ class _Weights:
         drawn = self._random.standard_normal(shape) * gain / np.sqrt(inner)
         self._out[name] = np.asarray(drawn, dtype=np.float32)
 
+    def _held(self, name: str, inner: int, outer: int, taps: int) -> None:
+        """An upsampling that holds each frame's level: the same weights at every tap, two of which overlap."""
+        drawn = self._random.standard_normal((inner, outer, 1)) / np.sqrt(2 * inner)
+        self._out[name] = np.repeat(drawn, taps, axis=2).astype(np.float32)
+
     def _flat(self, name: str, *shape: int, value: float = 0.0) -> None:
         self._out[name] = np.full(shape, value, np.float32)
 
@@ -99,7 +107,8 @@ class _Weights:
         for layer in range(len(SHAPE.resblock_dilations)):
             for half in (1, 2):
                 self._dense(f"{name}.adain{half}.{layer}.fc", 2 * channels, SHAPE.style, gain=0.1)
-                self._dense(f"{name}.convs{half}.{layer}", channels, channels, taps, gain=0.3)
+                gain = 0.3 if half == 1 else 0.03  # what is added to a phoneme's own level stays small
+                self._dense(f"{name}.convs{half}.{layer}", channels, channels, taps, gain=gain)
                 self._flat(f"{name}.alpha{half}.{layer}", 1, channels, 1, value=1.0)
 
     def _bert(self) -> None:
@@ -156,15 +165,17 @@ class _Weights:
         self._dense(f"{room}m_source.l_linear", 1, HARMONICS)
         for index, rate in enumerate(SHAPE.upsample_rates):
             inner = SHAPE.upsample_channels >> index
-            self._put(f"{room}ups.{index}.weight", inner, inner // 2, 2 * rate)
+            self._held(f"{room}ups.{index}.weight", inner, inner // 2, 2 * rate)
             self._flat(f"{room}ups.{index}.bias", inner // 2)
             later = int(np.prod(SHAPE.upsample_rates[index + 1 :]))
             taps = 2 * later if later > 1 else 1
-            self._dense(f"{room}noise_convs.{index}", inner // 2, spectrum, taps)
+            self._dense(f"{room}noise_convs.{index}", inner // 2, spectrum, taps, gain=0.1)
             self._snake(f"{room}noise_res.{index}", inner // 2, _NOISE_KERNELS[index])
             for kernel_index, taps in enumerate(SHAPE.resblock_kernels):
                 block = index * len(SHAPE.resblock_kernels) + kernel_index
                 self._snake(f"{room}resblocks.{block}", inner // 2, taps)
         last = SHAPE.upsample_channels >> len(SHAPE.upsample_rates)
-        self._dense(f"{room}conv_post", spectrum, last, 7, gain=0.3)
-        self._out[f"{room}conv_post.bias"][: SHAPE.fft // 2 + 1] = _LOG_LOUDNESS
+        self._dense(f"{room}conv_post", spectrum, last, 7, gain=0.5)
+        bias = self._out[f"{room}conv_post.bias"]
+        bias[: SHAPE.fft // 2 + 1] = _LOG_LOUDNESS
+        bias[:_CONSTANT_BINS] = _LOG_SILENCE
