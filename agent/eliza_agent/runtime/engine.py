@@ -24,7 +24,7 @@ from eliza_agent.runtime.speaking import Sink, Speaking
 from eliza_catalog.errors import VoiceError
 from eliza_native.context import Context
 from eliza_native.hearing import WINDOW_SAMPLES, Vad
-from eliza_native.library import Library
+from eliza_native.library import Library as Library  # the rooms above name it, and import it from here
 from eliza_native.text import StreamConfig, TextStream, detokenize, tokenize
 
 _LOG = logging.getLogger("eliza_agent.runtime")
@@ -230,24 +230,20 @@ async def open_engine(
     library: Library,
     files: BundleFiles,
     *,
+    phonemise: Callable[[str], str],
     settings: EngineSettings | None = None,
-    phonemise: Callable[[str], str] | None = None,
 ) -> AsyncIterator[Engine]:
     """Open a bundle; weights load when first needed, or by `load_text` and `load_voice`.
 
     Args:
         library: the opened native library.
         files: which file does what.
+        phonemise: words to phonemes; `eliza_agent.phonemes.phonemise` in the product. Runs on the speaking thread.
         settings: how to run; the defaults suit a phone.
-        phonemise: words to sounds; the product's own when None.
 
     Raises:
         NativeError: `native.bundle_invalid`, the folder is none.
     """
-    if phonemise is None:
-        from eliza_agent.phonemes import phonemise as product_phonemise  # a large table: only who speaks pays
-
-        phonemise = product_phonemise
     context, may_speculate = await to_thread.run_sync(_open, library, files)
     chosen = settings or EngineSettings()
     engine = Engine(context, files, replace(chosen, speculate=chosen.speculate and may_speculate))

@@ -16,23 +16,23 @@ from typing import Any
 
 import anyio
 
+from eliza_agent.phonemes import phonemise
 from eliza_agent.runtime.bundle_files import BundleFiles, bundle_files
-from eliza_agent.runtime.engine import Engine, EngineSettings, open_engine
+from eliza_agent.runtime.engine import Engine, EngineSettings, Library, open_engine
 from eliza_agent.verify.device_steps import PassLimits, barge_in, first_phrase, first_token, load, vad
 from eliza_agent.verify.report import ProvenBundle, StepReport, VerifyReport
 from eliza_catalog.errors import ElizaError, VerifyError
-from eliza_native.library import Library
 
 Facts = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassSettings:
-    """How a device pass runs; `phonemise` is the product's own when None."""
+    """How a device pass runs."""
 
     limits: PassLimits = field(default_factory=PassLimits)
     engine: EngineSettings = field(default_factory=EngineSettings)
-    phonemise: Callable[[str], str] | None = None
+    phonemise: Callable[[str], str] = phonemise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
