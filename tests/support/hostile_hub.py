@@ -71,6 +71,11 @@ class HostileHub:
         """Tell the same lie each time."""
         self._always[method, path] = lie
 
+    def forget_lies(self) -> None:
+        """Answer honestly from now on."""
+        self._lies.clear()
+        self._always.clear()
+
     def next_lie(self, method: str, path: str) -> Lie | None:
         """Return the lie for a request, if one is scripted."""
         for (on, end), queue in self._lies.items():
