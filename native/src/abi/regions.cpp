@@ -1,6 +1,7 @@
 #include "abi/regions.h"
 
 #include "abi/guard.h"
+#include "abi/voices.h"
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
 #include "llm/text_model.h"
@@ -39,7 +40,7 @@ Region named_region(const std::string & name) {
 
 void require_voice(EliInferenceContext & ctx) {
     const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
-    require(ctx.voice != nullptr, "no voice is loaded; eliza_inference_kokoro_load names one");
+    bundle_voice(ctx, nullptr);
 }
 
 void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {

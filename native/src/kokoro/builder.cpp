@@ -5,9 +5,9 @@
 namespace eliza::kokoro {
 namespace {
 
-constexpr float res_slope  = 0.2f;
+constexpr float res_slope   = 0.2f;
 constexpr float ada_epsilon = 1e-5f;
-const float     half_power = 1.0f / std::sqrt(2.0f);
+const float     half_power  = 1.0f / std::sqrt(2.0f);
 
 // [taps * channels, rows, phases]: row t starts where step t * stride of `x` does, so rows overlap. ggml's own
 // view calls only know views that are not larger than their source, hence the shape is set by hand.
@@ -57,7 +57,8 @@ ggml_tensor * Builder::lstm(const std::string & name, ggml_tensor * x) const {
 }
 
 // A convolution is one matrix product: its windows are overlapping rows of the padded signal.
-Signal Builder::convolve(const std::string & name, ggml_tensor * x, int64_t taps, int64_t length, int64_t stride) const {
+Signal Builder::convolve(const std::string & name, ggml_tensor * x, int64_t taps, int64_t length,
+                         int64_t stride) const {
     ggml_tensor * w      = weight(name + ".weight");
     const int64_t phases = x->ne[2];
     const int64_t rows   = (length + phases - 1) / phases;
@@ -104,11 +105,21 @@ Signal Builder::snake_block(const std::string & name, const Signal & x, ggml_ten
     for (size_t i = 0; i < hyper().dilations.size(); ++i) {
         const std::string n = std::to_string(i);
         const int64_t     d = hyper().dilations[i];
-        const Prepare     wide{linear(name + ".adain1." + n, style), weight(name + ".alpha1." + n), Activation::snake, 0,
-                               taps, d, d * (taps - 1) / 2};
+        const Prepare     wide{linear(name + ".adain1." + n, style),
+                               weight(name + ".alpha1." + n),
+                               Activation::snake,
+                               0,
+                               taps,
+                               d,
+                               d * (taps - 1) / 2};
         const Signal      middle = convolve(name + ".convs1." + n, prepare(site_, now, wide), taps, x.length);
-        const Prepare     close{linear(name + ".adain2." + n, style), weight(name + ".alpha2." + n), Activation::snake, 0,
-                               taps, 1, (taps - 1) / 2};
+        const Prepare     close{linear(name + ".adain2." + n, style),
+                                weight(name + ".alpha2." + n),
+                                Activation::snake,
+                                0,
+                                taps,
+                                1,
+                                (taps - 1) / 2};
         const Signal      step = convolve(name + ".convs2." + n, prepare(site_, middle, close), taps, x.length);
         now.tensor             = add_up(site_, {step, now}, weight(name + ".convs2." + n + ".bias"), 1.0f);
     }

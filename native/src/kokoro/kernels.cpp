@@ -9,26 +9,30 @@ namespace {
 
 // exp for |x| <= 87, relative error about 2e-7; written without branches so that it becomes vector code.
 inline float fast_exp(float x) {
-    x                 = std::min(87.0f, std::max(-87.0f, x));
-    const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
-    const float n     = (x * 1.44269504f + magic) - magic;
-    float       r     = x - n * 0.693359375f;
-    r                 = r + n * 2.12194440e-4f;
-    float p           = 1.9875691500e-4f;
-    p                 = p * r + 1.3981999507e-3f;
-    p                 = p * r + 8.3334519073e-3f;
-    p                 = p * r + 4.1665795894e-2f;
-    p                 = p * r + 1.6666665459e-1f;
-    p                 = p * r + 5.0000001201e-1f;
-    p                 = p * r * r + r + 1.0f;
+    x                  = std::min(87.0f, std::max(-87.0f, x));
+    const float magic  = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+    const float n      = (x * 1.44269504f + magic) - magic;
+    float       r      = x - n * 0.693359375f;
+    r                  = r + n * 2.12194440e-4f;
+    float p            = 1.9875691500e-4f;
+    p                  = p * r + 1.3981999507e-3f;
+    p                  = p * r + 8.3334519073e-3f;
+    p                  = p * r + 4.1665795894e-2f;
+    p                  = p * r + 1.6666665459e-1f;
+    p                  = p * r + 5.0000001201e-1f;
+    p                  = p * r * r + r + 1.0f;
     const int32_t bits = (static_cast<int32_t>(n) + 127) << 23;
     float         scale;
     std::memcpy(&scale, &bits, sizeof(scale));
     return p * scale;
 }
 
-inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
-inline float tanh_of(float x) { return 2.0f / (1.0f + fast_exp(-2.0f * x)) - 1.0f; }
+inline float sigmoid(float x) {
+    return 1.0f / (1.0f + fast_exp(-x));
+}
+inline float tanh_of(float x) {
+    return 2.0f / (1.0f + fast_exp(-2.0f * x)) - 1.0f;
+}
 
 // sin(z)^2: pi-periodic, so the sign of the half wave never matters.
 inline float sine_squared(float z) {

@@ -16,7 +16,9 @@ constexpr int sample_rate_hz = 24000;
 constexpr int harmonics      = 9;   // sine partials of the excitation, the fundamental among them
 constexpr int channel_align  = 32;  // convolution inputs are padded to whole quantisation blocks
 
-inline int64_t aligned(int64_t channels) { return (channels + channel_align - 1) / channel_align * channel_align; }
+inline int64_t aligned(int64_t channels) {
+    return (channels + channel_align - 1) / channel_align * channel_align;
+}
 
 struct Hyper {
     int hidden = 0, style = 0, layers = 0, tokens = 0, max_duration = 0, text_kernel = 0;

@@ -44,8 +44,8 @@ struct Signal {
 enum class Activation { none, leaky, snake };
 
 struct Prepare {
-    ggml_tensor * style = nullptr;  // [2 * channels] gamma, beta of an adaptive instance norm; or none
-    ggml_tensor * alpha = nullptr;  // [channels] for snake
+    ggml_tensor * style      = nullptr;  // [2 * channels] gamma, beta of an adaptive instance norm; or none
+    ggml_tensor * alpha      = nullptr;  // [channels] for snake
     Activation    activation = Activation::none;
     float         slope      = 0;
     int64_t       taps = 1, dilation = 1, padding = 0;  // of the convolution that will read the result
@@ -64,7 +64,7 @@ ggml_tensor * join(const Site & site, const std::vector<ggml_tensor *> & parts, 
 
 // Depthwise transposed convolution, kernel 3, stride 2: twice the length, padded by one on both sides.
 ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias, int64_t padding);
-ggml_tensor * repeat_each(const Site & site, ggml_tensor * x);                      // every step twice
+ggml_tensor * repeat_each(const Site & site, ggml_tensor * x);  // every step twice
 ggml_tensor * halve_curve(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias);
 
 // gates [8h, time] of both directions, recurrent weights [h, 8h] -> [2h, time].

@@ -16,7 +16,7 @@ std::vector<float> recurrent_rows(const ggml_tensor * weight, int direction) {
     const int64_t      width = weight->ne[0];
     const int64_t      rows  = weight->ne[1] / 2;
     std::vector<float> out(static_cast<size_t>(rows * width));
-    const auto *       base = static_cast<const char *>(weight->data) + static_cast<size_t>(direction * rows) * weight->nb[1];
+    const auto * base = static_cast<const char *>(weight->data) + static_cast<size_t>(direction * rows) * weight->nb[1];
     if (weight->type == GGML_TYPE_F32) {
         std::memcpy(out.data(), base, out.size() * sizeof(float));
     } else {
@@ -39,7 +39,8 @@ void scan(ggml_tensor * dst, int direction, const Cancel * cancel) {
         }
         const int64_t t = direction == 0 ? i : length - 1 - i;
         matvec(rows.data(), hidden, sums.data(), 4 * width, width);
-        add_scaled(static_cast<const float *>(gates->data) + t * gates->ne[0] + direction * 4 * width, sums.data(), 4 * width);
+        add_scaled(static_cast<const float *>(gates->data) + t * gates->ne[0] + direction * 4 * width, sums.data(),
+                   4 * width);
         float * out = static_cast<float *>(dst->data) + t * dst->ne[0] + direction * width;
         lstm_cell(sums.data(), cell.data(), out, width);
         hidden = out;

@@ -9,7 +9,7 @@
 namespace eliza::kokoro {
 namespace {
 
-constexpr float   norm_epsilon = 1e-5f;
+constexpr float   norm_epsilon  = 1e-5f;
 constexpr int64_t rows_per_look = 64;  // how often a loop over time looks at the cancel flag
 constexpr int64_t lane_channels = 16;  // threads share channels in whole cache lines
 
@@ -43,8 +43,8 @@ struct PrepareNode {
 };
 
 // a, b of y = a * x + b for the channels of one slab: the instance norm and the style in one line.
-void norm_line(const PrepareNode & node, const ggml_tensor * x, const float * style, Slab slab,
-               std::vector<float> & a, std::vector<float> & b) {
+void norm_line(const PrepareNode & node, const ggml_tensor * x, const float * style, Slab slab, std::vector<float> & a,
+               std::vector<float> & b) {
     const int64_t       width = slab.to - slab.from;
     std::vector<double> sums(static_cast<size_t>(2 * width), 0.0);
     std::vector<float>  part(static_cast<size_t>(2 * width));
@@ -60,10 +60,10 @@ void norm_line(const PrepareNode & node, const ggml_tensor * x, const float * st
                        [](float one, double sum) { return sum + static_cast<double>(one); });
     }
     for (int64_t c = 0; c < width; ++c) {
-        const double mean     = sums[static_cast<size_t>(c)] / static_cast<double>(node.length);
-        const double square   = sums[static_cast<size_t>(width + c)] / static_cast<double>(node.length);
-        const double variance = std::max(0.0, square - mean * mean);
-        const double gain     = (1.0 + style[slab.from + c]) / std::sqrt(variance + norm_epsilon);
+        const double mean         = sums[static_cast<size_t>(c)] / static_cast<double>(node.length);
+        const double square       = sums[static_cast<size_t>(width + c)] / static_cast<double>(node.length);
+        const double variance     = std::max(0.0, square - mean * mean);
+        const double gain         = (1.0 + style[slab.from + c]) / std::sqrt(variance + norm_epsilon);
         a[static_cast<size_t>(c)] = static_cast<float>(gain);
         b[static_cast<size_t>(c)] = static_cast<float>(style[node.channels + slab.from + c] - mean * gain);
     }
@@ -96,7 +96,8 @@ Line make_line(const PrepareNode & node, const ggml_tensor * dst, Slab real) {
         const auto * alpha = static_cast<const float *>(dst->src[next]->data);
         line.alpha.assign(alpha + real.from, alpha + real.to);
         line.inverse.resize(width);
-        std::transform(line.alpha.begin(), line.alpha.end(), line.inverse.begin(), [](float one) { return 1.0f / one; });
+        std::transform(line.alpha.begin(), line.alpha.end(), line.inverse.begin(),
+                       [](float one) { return 1.0f / one; });
     }
     return line;
 }
@@ -263,7 +264,7 @@ ggml_tensor * prepare(const Site & site, const Signal & x, const Prepare & how) 
 
 ggml_tensor * add_up(const Site & site, const std::vector<Signal> & parts, ggml_tensor * bias, float scale,
                      bool reflect) {
-    auto * node = site.arena->add(AddNode{parts, scale, bias != nullptr, reflect, site.cancel});
+    auto *                     node = site.arena->add(AddNode{parts, scale, bias != nullptr, reflect, site.cancel});
     std::vector<ggml_tensor *> args;
     for (const Signal & part : parts) {
         args.push_back(part.tensor);
@@ -275,8 +276,7 @@ ggml_tensor * add_up(const Site & site, const std::vector<Signal> & parts, ggml_
 }
 
 ggml_tensor * join(const Site & site, const std::vector<ggml_tensor *> & parts, int64_t width, int64_t length) {
-    return node_2d(site, width, length, parts, run_join,
-                   site.arena->add(JoinNode{parts.size(), site.cancel}));
+    return node_2d(site, width, length, parts, run_join, site.arena->add(JoinNode{parts.size(), site.cancel}));
 }
 
 ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias, int64_t padding) {

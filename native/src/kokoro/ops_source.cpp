@@ -10,12 +10,12 @@
 namespace eliza::kokoro {
 namespace {
 
-constexpr double tau              = 6.283185307179586476925;
-constexpr double half_turn        = tau / 2;
-constexpr float  sine_amplitude   = 0.1f;
-constexpr float  voiced_noise     = 0.003f;
-constexpr float  voiced_threshold = 10.0f;  // Hz; below it a frame is unvoiced
-constexpr int64_t steps_per_look  = 64;
+constexpr double  tau              = 6.283185307179586476925;
+constexpr double  half_turn        = tau / 2;
+constexpr float   sine_amplitude   = 0.1f;
+constexpr float   voiced_noise     = 0.003f;
+constexpr float   voiced_threshold = 10.0f;  // Hz; below it a frame is unvoiced
+constexpr int64_t steps_per_look   = 64;
 
 struct SourceNode {
     SourceShape    shape;
@@ -26,7 +26,9 @@ struct Range {
     int64_t from, to;
 };
 
-Range share(int64_t total, int ith, int nth) { return {total * ith / nth, total * (ith + 1) / nth}; }
+Range share(int64_t total, int ith, int nth) {
+    return {total * ith / nth, total * (ith + 1) / nth};
+}
 
 uint64_t mix(uint64_t x) {  // SplitMix64's finaliser: a counter becomes noise, so any thread can start anywhere
     x += 0x9e3779b97f4a7c15ull;
@@ -72,16 +74,16 @@ float partial_at(const std::vector<double> & turns, int64_t frames, int64_t per_
 }
 
 void run_excite(ggml_tensor * dst, int ith, int nth, void * data) {
-    const auto &              node  = *static_cast<const SourceNode *>(data);
-    const ggml_tensor *       f0    = dst->src[0];
-    const auto *              hz    = static_cast<const float *>(f0->data);
-    const auto *              w     = static_cast<const float *>(dst->src[1]->data);
-    const float               bias  = *static_cast<const float *>(dst->src[2]->data);
-    auto *                    out   = static_cast<float *>(dst->data);
-    const std::vector<double> turns = turns_at_frames(f0);
-    const int64_t             per   = node.shape.samples_per_frame;
-    const Range               time  = share(dst->ne[0], ith, nth);
-    const float spread = std::sqrt(std::inner_product(w, w + harmonics, w, 0.0f));
+    const auto &              node   = *static_cast<const SourceNode *>(data);
+    const ggml_tensor *       f0     = dst->src[0];
+    const auto *              hz     = static_cast<const float *>(f0->data);
+    const auto *              w      = static_cast<const float *>(dst->src[1]->data);
+    const float               bias   = *static_cast<const float *>(dst->src[2]->data);
+    auto *                    out    = static_cast<float *>(dst->data);
+    const std::vector<double> turns  = turns_at_frames(f0);
+    const int64_t             per    = node.shape.samples_per_frame;
+    const Range               time   = share(dst->ne[0], ith, nth);
+    const float               spread = std::sqrt(std::inner_product(w, w + harmonics, w, 0.0f));
     for (int64_t t = time.from; t < time.to; ++t) {
         if (t % 4096 == 0 && node.cancel->load(std::memory_order_relaxed)) {
             return;
@@ -105,7 +107,8 @@ struct Fourier {
 Fourier tables(int64_t fft) {
     Fourier out;
     for (int64_t n = 0; n < fft; ++n) {
-        out.window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(tau * static_cast<double>(n) / static_cast<double>(fft))));
+        out.window.push_back(
+            static_cast<float>(0.5 - 0.5 * std::cos(tau * static_cast<double>(n) / static_cast<double>(fft))));
     }
     for (int64_t k = 0; k <= fft / 2; ++k) {
         for (int64_t n = 0; n < fft; ++n) {
@@ -159,7 +162,7 @@ void run_analyse(ggml_tensor * dst, int ith, int nth, void * data) {
             continue;
         }
         for (int64_t n = 0; n < fft; ++n) {
-            const int64_t at             = reflected(step * node.shape.hop + n - fft / 2, total);
+            const int64_t at              = reflected(step * node.shape.hop + n - fft / 2, total);
             frame[static_cast<size_t>(n)] = wave[at] * f.window[static_cast<size_t>(n)];
         }
         analyse_step(f, frame.data(), fft, out);
@@ -202,8 +205,9 @@ void run_resynthesise(ggml_tensor * dst, int ith, int nth, void * data) {
         if (s % steps_per_look == 0 && node.cancel->load(std::memory_order_relaxed)) {
             return;
         }
-        inverse_step(f, reinterpret_cast<const float *>(static_cast<const char *>(x->data) + static_cast<size_t>(s) * x->nb[1]),
-                     fft, frame.data());
+        inverse_step(
+            f, reinterpret_cast<const float *>(static_cast<const char *>(x->data) + static_cast<size_t>(s) * x->nb[1]),
+            fft, frame.data());
         for (int64_t n = 0; n < fft; ++n) {
             const int64_t at = s * hop + n - fft / 2;
             if (at >= time.from && at < time.to) {

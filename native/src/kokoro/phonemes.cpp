@@ -25,7 +25,8 @@ Characters split_characters(std::string_view text) {
     for (size_t i = 0; i < text.size();) {
         const size_t wanted = sequence_length(static_cast<unsigned char>(text[i]));
         size_t       length = 1;
-        while (length < wanted && i + length < text.size() && (static_cast<unsigned char>(text[i + length]) & 0xc0) == 0x80) {
+        while (length < wanted && i + length < text.size() &&
+               (static_cast<unsigned char>(text[i + length]) & 0xc0) == 0x80) {
             ++length;
         }
         length = length == wanted ? wanted : 1;
@@ -35,9 +36,13 @@ Characters split_characters(std::string_view text) {
     return out;
 }
 
-bool is_blank(std::string_view c) { return c == " " || c == "\n" || c == "\t" || c == "\r"; }
+bool is_blank(std::string_view c) {
+    return c == " " || c == "\n" || c == "\t" || c == "\r";
+}
 
-bool one_of(std::string_view c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+bool one_of(std::string_view c, std::string_view set) {
+    return set.find(c) != std::string_view::npos;
+}
 
 struct Range {
     size_t from, to;

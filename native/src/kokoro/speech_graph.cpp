@@ -40,7 +40,8 @@ Signal decode(const Builder & b, const SpeechInputs & in, const Curves & curves)
     for (int i = 0; i < 4; ++i) {
         const Signal all{join(b.site(), {x.tensor, residual, f0, n}, aligned(wide), length), wide, length};
         const bool   last = i == 3;
-        x = b.res_block("decoder.decode." + std::to_string(i), all, in.timbre, last ? h.channels : h.decoder_hidden, last);
+        x = b.res_block("decoder.decode." + std::to_string(i), all, in.timbre, last ? h.channels : h.decoder_hidden,
+                        last);
     }
     b.stage("decoder", x.tensor);
     return x;
@@ -50,7 +51,7 @@ Signal decode(const Builder & b, const SpeechInputs & in, const Curves & curves)
 Signal upsample(const Builder & b, size_t stage, const Signal & x) {
     const std::string name = "generator.up." + std::to_string(stage);
     const int64_t     rate = b.hyper().rates[stage], width = b.hyper().stage_channels(stage);
-    ggml_context *    c     = b.site().context;
+    ggml_context *    c = b.site().context;
     const Prepare     pad{nullptr, nullptr, Activation::leaky, stage_slope, 2, 1, 1};
     ggml_tensor *     pairs = prepare(b.site(), x, pad);
     ggml_tensor *     all   = b.convolve(name, pairs, 2, x.length + 1).tensor;
@@ -86,15 +87,16 @@ Signal stage_blocks(const Builder & b, size_t stage, const Signal & x, ggml_tens
 
 ggml_tensor * generate(const Builder & b, const Signal & decoded, ggml_tensor * f0, ggml_tensor * style,
                        const SourceShape & shape) {
-    const Hyper & h    = b.hyper();
-    ggml_tensor * wave = excite(b.site(), f0, b.weight("generator.source.weight"), b.weight("generator.source.bias"), shape);
+    const Hyper & h = b.hyper();
+    ggml_tensor * wave =
+        excite(b.site(), f0, b.weight("generator.source.weight"), b.weight("generator.source.bias"), shape);
     ggml_tensor * spectrum = analyse(b.site(), b.stage("source", wave), shape);
     Signal        x        = decoded;
     for (size_t i = 0; i < h.rates.size(); ++i) {
         const Signal side = excitation(b, i, spectrum, shape.padding, style);
         const Signal main = upsample(b, i, x);
         const bool   last = i + 1 == h.rates.size();
-        x.tensor   = add_up(b.site(), {main, side}, b.weight("generator.up." + std::to_string(i) + ".bias"), 1.0f, last);
+        x.tensor = add_up(b.site(), {main, side}, b.weight("generator.up." + std::to_string(i) + ".bias"), 1.0f, last);
         x.channels = side.channels;
         x.length   = side.length;
         x          = stage_blocks(b, i, x, style);

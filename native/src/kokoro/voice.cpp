@@ -15,16 +15,19 @@ namespace eliza::kokoro {
 namespace {
 
 constexpr size_t  max_nodes       = 16384;
-constexpr int64_t max_frames      = 4000;         // duration units of one piece, 100 s: more is cut in two
+constexpr int64_t max_frames      = 4000;        // duration units of one piece, 100 s: more is cut in two
 constexpr size_t  kept_work_bytes = 256u << 20;  // work memory that stays between calls
 constexpr float   slowest = 0.25f, fastest = 4.0f;
 
-bool must_stop(void * flag) { return static_cast<const Cancel *>(flag)->load(std::memory_order_relaxed); }
+bool must_stop(void * flag) {
+    return static_cast<const Cancel *>(flag)->load(std::memory_order_relaxed);
+}
 
 // The nodes of one graph. Their data lives in the voice's allocator, their parameters here.
 struct Scratch {
     explicit Scratch(const Cancel & cancel)
-        : context(ggml_init({ggml_tensor_overhead() * max_nodes + ggml_graph_overhead_custom(max_nodes, false), nullptr, true})),
+        : context(ggml_init(
+              {ggml_tensor_overhead() * max_nodes + ggml_graph_overhead_custom(max_nodes, false), nullptr, true})),
           site{context.get(), &arena, &cancel} {
         if (context == nullptr) {
             throw std::bad_alloc();
@@ -79,7 +82,7 @@ std::vector<int32_t> align(const ggml_tensor * durations, float speed) {
 
 StyleTable StyleTable::load(const std::filesystem::path & file, int64_t rows, int64_t width) {
     std::error_code error;
-    const auto      size  = std::filesystem::file_size(file, error);
+    const auto      size   = std::filesystem::file_size(file, error);
     const auto      floats = static_cast<size_t>(rows * width);
     if (error) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the voice's style file cannot be read: " + file.filename().string());
@@ -97,7 +100,8 @@ StyleTable StyleTable::load(const std::filesystem::path & file, int64_t rows, in
         throw Failure(ELIZA_ERR_FFI_FAULT, "reading the voice's style file failed");
     }
     if (!std::all_of(table.values_.begin(), table.values_.end(), [](float x) { return std::isfinite(x); })) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the voice's style file " + file.filename().string() + " holds no numbers");
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID,
+                      "the voice's style file " + file.filename().string() + " holds no numbers");
     }
     return table;
 }
@@ -162,17 +166,18 @@ void Voice::speak_piece(const std::string & piece, const Manner & manner, const 
     }
 }
 
-Voice::Text Voice::read_text(const std::vector<int32_t> & tokens, const float * style, float speed, const Cancel & cancel) {
+Voice::Text Voice::read_text(const std::vector<int32_t> & tokens, const float * style, float speed,
+                             const Cancel & cancel) {
     const Hyper &        h = model_->hyper();
     std::vector<int32_t> padded(tokens.size() + 2, 0), positions(tokens.size() + 2);
     std::copy(tokens.begin(), tokens.end(), padded.begin() + 1);
     std::iota(positions.begin(), positions.end(), 0);
     const auto count = static_cast<int64_t>(padded.size());
 
-    Scratch          scratch(cancel);
-    Trace            trace{stages_ != nullptr, {}};
-    const TextInputs in{scratch.input(GGML_TYPE_I32, count), scratch.input(GGML_TYPE_I32, count),
-                        scratch.input(GGML_TYPE_F32, h.style)};
+    Scratch           scratch(cancel);
+    Trace             trace{stages_ != nullptr, {}};
+    const TextInputs  in{scratch.input(GGML_TYPE_I32, count), scratch.input(GGML_TYPE_I32, count),
+                         scratch.input(GGML_TYPE_F32, h.style)};
     const TextOutputs out = build_text(Builder(*model_, scratch.site, trace), in);
     scratch.expand(out.encoded);
     scratch.expand(out.durations);
@@ -186,7 +191,8 @@ Voice::Text Voice::read_text(const std::vector<int32_t> & tokens, const float * 
     return {values_of(out.encoded), values_of(out.content), align(out.durations, speed), count};
 }
 
-std::vector<float> Voice::make_sound(const Text & text, const float * style, const Manner & manner, const Cancel & cancel) {
+std::vector<float> Voice::make_sound(const Text & text, const float * style, const Manner & manner,
+                                     const Cancel & cancel) {
     const Hyper &      h = model_->hyper();
     Scratch            scratch(cancel);
     Trace              trace{stages_ != nullptr, {}};

@@ -19,7 +19,7 @@ class StyleTable {
   public:
     // Throws Failure(BUNDLE_INVALID) when the file's size is not rows * width floats, or holds no numbers.
     static StyleTable load(const std::filesystem::path & file, int64_t rows, int64_t width);
-    const float * row(size_t characters) const;
+    const float *     row(size_t characters) const;
 
   private:
     std::vector<float> values_;
@@ -31,9 +31,9 @@ using Sink = std::function<int(const float * samples, size_t count)>;
 
 struct Manner {
     float    speed       = 1.0f;
-    bool     by_sentence = false;      // cut into sentences, so that the first sound comes early
+    bool     by_sentence = false;  // cut into sentences, so that the first sound comes early
     uint64_t seed        = 0x656c697a61;
-    float    noise       = 1.0f;       // of the excitation; 0 in parity tests
+    float    noise       = 1.0f;  // of the excitation; 0 in parity tests
 };
 
 using StageSink = std::function<void(const std::string & name, const ggml_tensor * tensor)>;
@@ -62,8 +62,8 @@ class Voice {
         int64_t              count;
     };
 
-    void               speak_piece(const std::string & piece, const Manner & manner, const Cancel & cancel, const Sink & sink);
-    Text               read_text(const std::vector<int32_t> & tokens, const float * style, float speed, const Cancel & cancel);
+    void speak_piece(const std::string & piece, const Manner & manner, const Cancel & cancel, const Sink & sink);
+    Text read_text(const std::vector<int32_t> & tokens, const float * style, float speed, const Cancel & cancel);
     std::vector<float> make_sound(const Text & text, const float * style, const Manner & manner, const Cancel & cancel);
     void               run(ggml_cgraph * graph, const Cancel & cancel);
     void               show(const Trace & trace) const;

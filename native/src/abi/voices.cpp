@@ -1,0 +1,99 @@
+#include "abi/voices.h"
+
+#include "abi/guard.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace eliza {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int published_style_dim = 256;
+
+fs::path voice_dir(const EliInferenceContext & ctx) {
+    return ctx.bundle_dir / "tts" / "kokoro";
+}
+
+std::vector<fs::path> files_with(const fs::path & folder, const char * extension) {
+    std::vector<fs::path> found;
+    std::error_code       error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        if (it->path().extension() == extension) {
+            found.push_back(it->path());
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+fs::path bundle_model(const EliInferenceContext & ctx) {
+    const auto found = files_with(voice_dir(ctx), ".gguf");
+    if (found.size() != 1) {
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID,
+                      "expected one voice model in tts/kokoro, found " + std::to_string(found.size()));
+    }
+    return found.front();
+}
+
+bool is_preset_id(const std::string & id) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
+    return !id.empty() && std::all_of(id.begin(), id.end(), allowed) && id.find("..") == std::string::npos;
+}
+
+fs::path default_style(const EliInferenceContext & ctx) {
+    const auto found = files_with(voice_dir(ctx) / "voices", ".bin");
+    if (found.empty()) {
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the bundle has no style table in tts/kokoro/voices");
+    }
+    for (const char * wanted : {"af_heart", "af_bella"}) {
+        const auto it =
+            std::find_if(found.begin(), found.end(), [&](const fs::path & p) { return p.stem() == wanted; });
+        if (it != found.end()) {
+            return *it;
+        }
+    }
+    return found.front();
+}
+
+fs::path named_style(const EliInferenceContext & ctx, const std::string & id) {
+    require(is_preset_id(id), "a speaker preset is named by letters, digits, '.', '_' and '-', without '..'");
+    const fs::path  style = voice_dir(ctx) / "voices" / (id + ".bin");
+    std::error_code error;
+    if (!fs::is_regular_file(style, error)) {
+        throw Failure(ELIZA_ERR_INVALID_ARG, "the bundle has no voice '" + id + "'");
+    }
+    return style;
+}
+
+}  // namespace
+
+void load_voice(EliInferenceContext & ctx, const fs::path & model, const fs::path & style, int style_dim) {
+    if (ctx.voice != nullptr && ctx.voice->has_model(model) && ctx.voice->style_dim() == style_dim) {
+        if (!ctx.voice->has_style(style)) {
+            ctx.voice->use_style(style);
+        }
+        return;
+    }
+    ctx.voice.reset();  // never two models in memory at once
+    ctx.voice = std::make_shared<kokoro::Voice>(model, style, style_dim);
+}
+
+kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) {
+    if (ctx.voice != nullptr && preset_id == nullptr) {
+        return *ctx.voice;
+    }
+    const fs::path style = preset_id == nullptr ? default_style(ctx) : named_style(ctx, preset_id);
+    const int      dim   = ctx.voice == nullptr ? published_style_dim : ctx.voice->style_dim();
+    load_voice(ctx, bundle_model(ctx), style, dim);
+    return *ctx.voice;
+}
+
+kokoro::Voice & loaded_voice(EliInferenceContext & ctx) {
+    require(ctx.voice != nullptr, "no voice is loaded; eliza_inference_kokoro_load names one");
+    return *ctx.voice;
+}
+
+}  // namespace eliza
