@@ -122,8 +122,14 @@ class FetchedManifest:
 
 
 def without_credentials(url: str) -> str:
-    """Return an address that may be shown: no user, no password, no query (a CDN's signature), no fragment."""
-    parts = urlsplit(url)
+    """Return an address that may be shown: no user, no password, no query (a CDN's signature), no fragment.
+
+    What cannot be read as an address cannot be cleaned either, and is not shown at all.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "(not an address)"
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
 

@@ -53,7 +53,9 @@ def asked(offset: int) -> ResumeAt:
         (40, Sidecar(sha256=DIGEST, size_bytes=99, validator=None), Restart(doubt=Doubt.OTHER_FILE)),
     ],
 )
-def test_a_part_is_worth_what_can_be_shown_of_it(part_bytes: int | None, sidecar: Sidecar | None, verdict: object) -> None:
+def test_a_part_is_worth_what_can_be_shown_of_it(
+    part_bytes: int | None, sidecar: Sidecar | None, verdict: object
+) -> None:
     assert judge_part(FILE, part_bytes, sidecar) == verdict
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +9,15 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.support import hostile_hub as lies
-from tests.support.bundle_repo import FOLDER, TEXT, VAD, BundleRepo, make_repo
+from tests.support.bundle_repo import FOLDER, TEXT, VAD, BundleRepo
 from tests.support.hostile_hub import COMMIT, HostileHub
 
 from eliza_agent.download.events import DownloadEvent, FileDone, Planned, Progress, Retrying
 from eliza_agent.download.limits import Limits
 from eliza_agent.download.plan import StagedBundle
 from eliza_agent.download.pool import download_bundle
-from eliza_agent.store.blobs import BlobStore, hash_file
+from eliza_agent.store.blobs import BlobStore
 from eliza_agent.store.layout import StateLayout
-from eliza_agent.store.lock import hold_lock
 from eliza_catalog.errors import DownloadError, IntegrityError, StorageError
 from eliza_catalog.terms import Sha256
 
@@ -327,13 +322,6 @@ async def test_a_damaged_file_of_the_store_is_fetched_anew(world: World) -> None
     assert [one.path.rsplit("/", 1)[1] for one in world.hub.requests if one.method == "GET"] == [VAD.split("/")[1]]
 
 
-async def test_two_at_once_is_refused_and_names_the_first(world: World) -> None:
-    async with hold_lock(world.layout):
-        other = _process("-c", _HOLD, str(world.layout.root))
-        out, _ = await anyio.to_thread.run_sync(other.communicate)
-    assert out.strip() == f"storage.locked {os.getpid()}"
-
-
 async def test_a_cancelled_download_keeps_what_arrived(world: World) -> None:
     world.hub.bytes_per_s = 1_000_000
     with anyio.CancelScope() as scope:
@@ -353,54 +341,10 @@ async def test_a_cancelled_download_keeps_what_arrived(world: World) -> None:
     assert world.ranges()[-1] == f"bytes={kept}-"
 
 
-@pytest.mark.parametrize("fraction", [0.02, 0.5, 0.97])
-async def test_sigkill_in_mid_download_costs_nothing(
-    tmp_path: Path, layout: StateLayout, limits: Limits, fraction: float
-) -> None:
-    repo = make_repo(tmp_path / "big", sizes={TEXT: 8_000_000})
-    files = {f"{FOLDER}/{path}": data for path, data in repo.files.items()}
-    with lies.hostile_hub({**files, f"{FOLDER}/eliza-1.manifest.json": repo.manifest}) as hub:
-        hub.bytes_per_s = 16_000_000
-        first = _process("-m", "tests.support.download_child", hub.url, str(layout.root))
-        part = layout.part(Sha256(repo.digest(TEXT)))
-        while not (part.exists() and part.stat().st_size >= fraction * 8_000_000):
-            assert first.poll() is None, first.communicate()
-            await anyio.sleep(0.002)
-        first.send_signal(signal.SIGKILL)
-        await anyio.to_thread.run_sync(first.communicate)
-        hub.bytes_per_s = None
-        second = _process("-m", "tests.support.download_child", hub.url, str(layout.root))
-        out, _ = await anyio.to_thread.run_sync(second.communicate)
-        assert second.returncode == 0, out
-        assert hash_file(layout.blob(Sha256(repo.digest(TEXT)))).hex == repo.digest(TEXT)
-        assert hub.bytes_sent() <= 1.05 * (repo.size_bytes + 2 * len(repo.manifest))
-
-
 def _plant(world: World, digest: Sha256, data: bytes) -> None:
     from eliza_agent.download.ledger import Sidecar, encode_sidecar
 
     world.layout.part(digest).write_bytes(data)
     world.layout.sidecar(digest).write_bytes(
         encode_sidecar(Sidecar(sha256=digest, size_bytes=len(data), validator=None))
-    )
-
-
-_HOLD = """
-import sys
-from pathlib import Path
-from eliza_agent.store.layout import StateLayout
-from eliza_agent.store.lock import lock_state
-from eliza_catalog.errors import StorageError
-try:
-    with lock_state(StateLayout(Path(sys.argv[1]))):
-        print("held")
-except StorageError as error:
-    print(error.code, error.details["pid"])
-"""
-
-
-def _process(*arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    return subprocess.Popen(
-        [sys.executable, *arguments], stdout=subprocess.PIPE, text=True, env=environment, cwd=Path(__file__).parents[3]
     )

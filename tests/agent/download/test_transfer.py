@@ -12,6 +12,8 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support import hostile_hub as lies
+from tests.support.hostile_hub import HostileHub, hostile_hub
 
 from eliza_agent.download.ledger import Sidecar, encode_sidecar
 from eliza_agent.download.limits import Limits
@@ -24,8 +26,6 @@ from eliza_agent.store.blobs import BlobStore, hash_file
 from eliza_agent.store.layout import StateLayout
 from eliza_catalog.errors import ElizaError, StorageError
 from eliza_catalog.terms import BundlePath, FileGroup, Sha256
-from tests.support import hostile_hub as lies
-from tests.support.hostile_hub import HostileHub, hostile_hub
 
 SIZE = 60_000
 DATA = b"GGUF" + random.Random(7).randbytes(SIZE - 4)

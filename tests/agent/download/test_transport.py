@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.support import hostile_hub as lies
+from tests.support.bundle_repo import FOLDER, TEXT, BundleRepo
+from tests.support.hostile_hub import COMMIT, HostileHub, hostile_hub
 
 from eliza_agent.download.limits import Limits
 from eliza_agent.download.patience import Patience, is_worth_retrying
@@ -17,9 +20,6 @@ from eliza_agent.download.source import HubSource
 from eliza_agent.download.transport import Transport
 from eliza_catalog.errors import DownloadError, ManifestError
 from eliza_catalog.terms import BundlePath
-from tests.support import hostile_hub as lies
-from tests.support.bundle_repo import FOLDER, TEXT, BundleRepo
-from tests.support.hostile_hub import COMMIT, HostileHub, hostile_hub
 
 pytestmark = pytest.mark.anyio
 MANIFEST = "eliza-1.manifest.json"
