@@ -46,13 +46,19 @@ class RequestRecord:
 AccessLog = Callable[[RequestRecord], None]
 
 
+def repository_folder(folder: Path, repo: str) -> Path:
+    """Return `folder/<owner>/<name>` where the repository lies there, as staging writes it; else `folder` itself."""
+    inside = folder.joinpath(*repo.split("/"))
+    return inside if inside.is_dir() else folder
+
+
 def make_app(folder: Path, *, access_log: AccessLog, repo: str = DEFAULT_REPO) -> Starlette:
     """Return the ASGI application that serves the bundles of `folder` as repository `repo`.
 
     Raises:
         SettingsError: `settings.bad_value` when the folder holds no bundle.
     """
-    hub = _Hub(Shelf(folder), repo, access_log)
+    hub = _Hub(Shelf(repository_folder(folder, repo)), repo, access_log)
     # the file route is an ASGI application of its own, because it counts what it really sent
     return Starlette(
         routes=[

@@ -15,7 +15,6 @@ from anyio import to_thread
 from eliza_agent.download.plan import StagedBundle
 from eliza_agent.download.pool import download_bundle
 from eliza_agent.setup.activate import activate_bundle, keep_report, kept_report, read_installed
-from eliza_agent.setup.library_facts import library_facts
 from eliza_agent.setup.prepare import OnSetupEvent, Prepared, rung
 from eliza_agent.setup.stages import BundleFacts, Stage, next_stage
 from eliza_agent.store.active import ActiveFile
@@ -25,6 +24,7 @@ from eliza_agent.store.registry import InstalledBundle, Registry
 from eliza_agent.verify.artifacts import prove_files
 from eliza_agent.verify.device_pass import prove_on_device
 from eliza_agent.verify.report import ProvenBundle, VerifyReport
+from eliza_catalog.errors import InternalError
 from eliza_catalog.manifest import Manifest
 from eliza_native.library import Library
 
@@ -109,7 +109,10 @@ class _Job:
             Stage.ACTIVATE: self.activate,
         }
         while (stage := next_stage(await to_thread.run_sync(self.facts))) is not Stage.READY:
-            await rungs[stage]()
+            rung_due = rungs.pop(stage, None)
+            if rung_due is None:  # it was done and the disk does not show it: never go round in circles
+                raise InternalError("broken_promise", "Setting up Eliza-1 does not advance.", details={"stage": stage})
+            await rung_due()
         assert self.report is not None
         return self.report
 
@@ -136,7 +139,7 @@ class _Job:
 
     def library_version(self) -> str:
         """Return the version that a report must carry to stand."""
-        return library_facts(self.library.report()).version
+        return self.library.report().version
 
     async def prove(self) -> VerifyReport:
         """Prove files and device, whatever was proven before."""

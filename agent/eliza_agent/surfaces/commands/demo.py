@@ -68,12 +68,14 @@ def stage_demo(kind: str, folder: Path, *, quiet: bool) -> None:
 
     Raises:
         DownloadError: a public model cannot be fetched.
+        SettingsError: the publisher's packages are not installed.
         StorageError: the disk refuses.
     """
-    from eliza_catalog.parts import stage_demo_hub  # the publisher's side, with its larger libraries
+    from eliza_catalog.parts.__main__ import make_demo_hub  # the publisher's side, with its larger libraries
 
-    tell = (lambda text: None) if quiet else (lambda text: click.echo(f"· {text}", err=True))
-    stage_demo_hub(kind, out=folder / "hub", cache=folder / "parts", tell=tell)
+    if not quiet:
+        click.echo(f"· Making the demonstration bundle ({kind} parts)", err=True)
+    make_demo_hub(kind, folder / "hub", folder / "parts")
 
 
 def what_next(state_dir: Path, wav: Path) -> str:

@@ -1,0 +1,72 @@
+"""One question to the active Eliza-1, for the verbs that ask: text as it comes, speech into a WAV file.
+
+Opens the bundle that the gate admits, drives the one pipeline and closes everything; keeps no conversation.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+
+from eliza_agent.phonemes import phonemise
+from eliza_agent.runtime.bundle_files import bundle_files
+from eliza_agent.runtime.engine import EngineSettings, open_engine
+from eliza_agent.settings import Settings
+from eliza_agent.setup.activate import ActiveBundle, active_bundle
+from eliza_agent.store.layout import StateLayout
+from eliza_agent.voice.pipeline import run_turn
+from eliza_agent.voice.request import TurnRequest, load_preset, new_token
+from eliza_agent.voice.speaker import MemorySpeaker, WavSpeaker
+from eliza_catalog.words import display_name_of
+from eliza_native.library import open_library
+
+SYSTEM = "You are Eliza-1, a helpful assistant that runs on the user's own device. Answer briefly."
+MOST_TOKENS = 128
+CONTEXT_TOKENS = 2048
+
+
+async def answer_once(settings: Settings, question: str, *, speak_to: Path | None, quiet: bool) -> dict[str, Any]:
+    """Ask the active bundle and return the turn as JSON values; the text goes to stdout unless `quiet`.
+
+    Raises:
+        ActivationError: `activation.nothing_active`, or the gate refuses the bundle.
+        NativeError, VoiceError, StorageError: the library, the voice or the file fails.
+    """
+    bundle = await to_thread.run_sync(active_bundle, StateLayout(settings.state_dir))
+    files = bundle_files(bundle.manifest, bundle.root)
+    library = await to_thread.run_sync(open_library, settings.library)
+    request = TurnRequest(
+        user=question,
+        system=SYSTEM,
+        speak=speak_to is not None,
+        max_tokens=MOST_TOKENS,
+        preset=await load_preset(files.preset),
+    )
+    speaker = WavSpeaker(speak_to) if speak_to else MemorySpeaker()
+    engine_settings = EngineSettings(context_tokens=CONTEXT_TOKENS)
+    _tell(f"{display_name_of(bundle.manifest)}: ", quiet)
+    async with open_engine(library, files, settings=engine_settings, phonemise=phonemise) as engine:
+        outcome = await run_turn(engine, request, speaker, lambda text: _tell(text, quiet), new_token())
+    _tell("\n", quiet)
+    return {"text": outcome.text, **_figures(bundle, asdict(outcome)), "wav": str(speak_to) if speak_to else None}
+
+
+def _figures(bundle: ActiveBundle, outcome: dict[str, Any]) -> dict[str, Any]:
+    timings = outcome["timings"]
+    names = {"state", "tokens", "drafted", "accepted", "spoken", "reason"}
+    return {
+        "bundle": bundle.installed.key,
+        "standin": bundle.manifest.is_standin,
+        **{name: outcome[name] for name in names},
+        "timings": timings,
+    }
+
+
+def _tell(text: str, quiet: bool) -> None:
+    if not quiet:
+        sys.stdout.write(text)
+        sys.stdout.flush()
