@@ -90,8 +90,7 @@ def ram_class(host: HostReport) -> RamClass:
     reached = _class_by_memory(host)
     if _is_slow(host.machine):
         return RamClass.POOR
-    if host.machine.is_apple_silicon and host.memory.total_mib <= 9 * _GIB_IN_MIB:
-        reached = reached.lowered_to(RamClass.OKAY)
+    # the field's cap for Apple machines of 9 GiB and less needs no step: their effective memory is below GOOD's
     if host.machine.os.is_mobile:
         reached = reached.lowered_to(RamClass.OKAY)
     if host.memory.available_mib * 4 < host.memory.total_mib:

@@ -15,7 +15,6 @@ from typing import Any, Final, Protocol, Self
 from weakref import WeakSet
 
 from eliza_catalog.errors import NativeError
-
 from eliza_native import abi
 from eliza_native.callbacks import Parking, VerifierEvent, verifier_callback
 from eliza_native.library import Library

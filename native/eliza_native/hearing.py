@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from eliza_catalog.errors import NativeError
-
 from eliza_native import abi
 from eliza_native.context import Context
 from eliza_native.seam import FFI, ErrorCell, check, check_handle
@@ -50,8 +49,13 @@ class Vad:
             NativeError: `native.invalid_argument` for another length.
         """
         view = frame if isinstance(frame, memoryview) and frame.format == "f" else None
-        samples = view if view is not None else frame if isinstance(frame, array) and frame.typecode == "f" \
+        samples = (
+            view
+            if view is not None
+            else frame
+            if isinstance(frame, array) and frame.typecode == "f"
             else array("f", frame)
+        )
         with self._lock, FFI.from_buffer("float[]", samples) as pcm:
             cell = ErrorCell(self._library.lib)
             function = self._library.lib.eliza_inference_vad_process

@@ -22,15 +22,19 @@ from typing import Any, Final
 
 from eliza_catalog.errors import NativeError
 from eliza_catalog.terms import Backend, Kernel
-
 from eliza_native import abi
 from eliza_native.seam import FFI
 
 ENVIRONMENT_NAME: Final = "ELIZA_NATIVE_LIB"
 
 _BACKEND_TERMS: Final = {
-    "cpu": Backend.CPU, "cuda": Backend.CUDA, "vulkan": Backend.VULKAN, "metal": Backend.METAL, "mtl": Backend.METAL,
-    "rocm": Backend.ROCM, "hip": Backend.ROCM,
+    "cpu": Backend.CPU,
+    "cuda": Backend.CUDA,
+    "vulkan": Backend.VULKAN,
+    "metal": Backend.METAL,
+    "mtl": Backend.METAL,
+    "rocm": Backend.ROCM,
+    "hip": Backend.ROCM,
 }
 
 
@@ -144,8 +148,11 @@ def library_name() -> str:
 def symbols_of(family: str) -> tuple[str, ...]:
     """Return the symbols that a family declares."""
     words = abi.FAMILIES[family].declarations.replace("(", " ( ").replace("*", " ").split()
-    return tuple(word for word, following in zip(words, words[1:], strict=False)
-                 if following == "(" and word.startswith("eliza_inference_"))
+    return tuple(
+        word
+        for word, following in zip(words, words[1:], strict=False)
+        if following == "(" and word.startswith("eliza_inference_")
+    )
 
 
 def open_library(path: Path | None = None) -> Library:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from eliza_catalog.errors import NativeError
-
 from eliza_native import abi
 
 FFI: Final = abi.make_ffi()
 """The process's one FFI; handles and callbacks of this package all come from it."""
 
 
-class Cancelled(Exception):  # noqa: N818 - the caller asked for it; this is no error
+class Cancelled(Exception):
     """The running call was cancelled by its caller (status -7)."""
 
 

@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from eliza_catalog.errors import NativeError
-
 from eliza_native import abi
 from eliza_native.context import Context
 from eliza_native.seam import FFI, ErrorCell, check, check_handle, encoded
@@ -100,7 +99,9 @@ def tokenize(context: Context, text: str, add_special: bool = True, parse_specia
     raw, cell = encoded(text, "tokenize"), ErrorCell(lib)
     out, count = FFI.new("int **"), FFI.new("size_t *")
     function = context.library.function("eliza_inference_tokenize")
-    check(function(context.handle, raw, len(raw), add_special, parse_special, out, count, cell.pointer), cell, "tokenize")
+    check(
+        function(context.handle, raw, len(raw), add_special, parse_special, out, count, cell.pointer), cell, "tokenize"
+    )
     try:
         return list(FFI.unpack(out[0], count[0])) if count[0] else []
     finally:
@@ -120,16 +121,17 @@ def detokenize(
     size = max(_FIRST_TEXT_BYTES, 32 * len(tokens))
     while True:
         cell, out = ErrorCell(context.library.lib), FFI.new("char[]", size)
-        status = function(
-            context.handle, ids, len(tokens), remove_special, unparse_special, out, size, cell.pointer
-        )
+        status = function(context.handle, ids, len(tokens), remove_special, unparse_special, out, size, cell.pointer)
         if status != abi.ERR_INVALID_ARG or size >= _LARGEST_TEXT_BYTES:
             written = check(status, cell, "detokenize")
             return bytes(FFI.buffer(out, written)).decode("utf-8", "replace")
         said = cell.take()
         if "bytes of room" not in said:
-            raise NativeError("invalid_argument", "Eliza-1's engine refused a value.",
-                              details={"status": status, "said": said, "operation": "detokenize"})
+            raise NativeError(
+                "invalid_argument",
+                "Eliza-1's engine refused a value.",
+                details={"status": status, "said": said, "operation": "detokenize"},
+            )
         size *= 16
 
 
@@ -239,15 +241,25 @@ class TextStream:
         while True:
             cell, text = ErrorCell(self._library.lib), FFI.new("char[]", self._text_room)
             status = self._library.lib.eliza_inference_llm_stream_next(
-                self._open_handle(), tokens, self._token_room, count, text, self._text_room, drafted, accepted,
+                self._open_handle(),
+                tokens,
+                self._token_room,
+                count,
+                text,
+                self._text_room,
+                drafted,
+                accepted,
                 cell.pointer,
             )
             if status != abi.ERR_INVALID_ARG or self._text_room >= _LARGEST_TEXT_BYTES:
                 break
             said = cell.take()
             if "call again" not in said:
-                raise NativeError("invalid_argument", "Eliza-1's engine refused a value.",
-                                  details={"status": status, "said": said, "operation": "llm_stream_next"})
+                raise NativeError(
+                    "invalid_argument",
+                    "Eliza-1's engine refused a value.",
+                    details={"status": status, "said": said, "operation": "llm_stream_next"},
+                )
             self._text_room *= 16
         final = check(status, cell, "llm_stream_next") == 1
         return Step(
@@ -270,7 +282,9 @@ def _ids(kind: str, ids: Sequence[int], operation: str) -> Any:
         return FFI.new(kind, list(ids))
     except (OverflowError, TypeError) as error:
         details = {"status": abi.ERR_INVALID_ARG, "said": str(error), "operation": operation}
-        raise NativeError("invalid_argument", "A token id is not a number of the vocabulary.", details=details) from error
+        raise NativeError(
+            "invalid_argument", "A token id is not a number of the vocabulary.", details=details
+        ) from error
 
 
 def _struct(config: StreamConfig) -> tuple[Any, list[Any]]:
@@ -284,8 +298,18 @@ def _struct(config: StreamConfig) -> tuple[Any, list[Any]]:
         keep.append(FFI.new("char[]", encoded(value, "config")))
         return keep[-1]
 
-    for name in ("max_tokens", "temperature", "top_p", "top_k", "repeat_penalty", "slot_id", "draft_min", "draft_max",
-                 "n_gpu_layers", "context_size"):
+    for name in (
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "repeat_penalty",
+        "slot_id",
+        "draft_min",
+        "draft_max",
+        "n_gpu_layers",
+        "context_size",
+    ):
         _set_number(struct, name, getattr(config, name))
     struct.prompt_cache_key = text(config.prompt_cache_key)
     struct.mtp_drafter_path = FFI.NULL

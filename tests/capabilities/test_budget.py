@@ -54,6 +54,7 @@ CLASSES = {
     "Apple's 32 GiB": (gib(32, machine=apple()), RamClass.MAX),
     "Apple's 16 GiB": (gib(16, machine=apple()), RamClass.GOOD),
     "Apple's 8 GiB": (gib(8, machine=apple()), RamClass.POOR),
+    "Apple's 9 GiB": (gib(9, machine=apple()), RamClass.POOR),
     "a phone of 16 GiB": (gib(16, machine=phone()), RamClass.OKAY),
     "a phone of 8 GiB": (gib(8, machine=phone()), RamClass.POOR),
     "three cores": (gib(64, machine=replace(MACHINE, logical_cores=3)), RamClass.POOR),
@@ -63,6 +64,7 @@ CLASSES = {
         gib(64, machine=replace(MACHINE, logical_cores=Absent("-"), cpu_features=Absent("-"))),
         RamClass.GOOD,
     ),
+    "a quarter free": (gib(64, 16), RamClass.GOOD),
     "mostly used": (gib(64, 15), RamClass.OKAY),
     "used to the brim": (gib(64, 1), RamClass.POOR),
 }
@@ -106,3 +108,10 @@ def test_the_largest_context_is_the_largest(tier: Tier, ceiling: int, spare: int
         assert reach % CONTEXT_STEP_TOKENS == 0
         one_more = beyond + CONTEXT_STEP_TOKENS * kv_bytes_per_token(tier)
         assert one_more > max(0, spare) << 20
+
+
+def test_a_context_that_just_fits_is_not_cut_to_a_step() -> None:
+    exact = MIN_CONTEXT_TOKENS + (1 << 20) // kv_bytes_per_token(Tier.T2B)
+    assert exact % CONTEXT_STEP_TOKENS
+    assert largest_context_tokens(Tier.T2B, ceiling_tokens=exact, spare_mib=1) == exact
+    assert largest_context_tokens(Tier.T2B, ceiling_tokens=exact + 1, spare_mib=1) == MIN_CONTEXT_TOKENS

@@ -123,8 +123,10 @@ def test_a_group_of_its_own_is_asked_up_to_the_mount_point() -> None:
     mount = GroupMount(version=2, group=PurePosixPath("/docker"), mount_point=PurePosixPath("/sys/fs/cgroup"))
     folders = group_folders(PurePosixPath("/docker/a/b"), mount)
     assert [str(folder) for folder in folders] == ["/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", "/sys/fs/cgroup"]
-    outside = group_folders(PurePosixPath("/../other"), mount)
-    assert outside == (PurePosixPath("/sys/fs/cgroup"),)
+    whole = GroupMount(version=2, group=PurePosixPath("/"), mount_point=PurePosixPath("/sys/fs/cgroup"))
+    for seen in (mount, whole):
+        assert group_folders(PurePosixPath("/../other"), seen) == (PurePosixPath("/sys/fs/cgroup"),)
+    assert group_folders(PurePosixPath("/elsewhere"), mount) == (PurePosixPath("/sys/fs/cgroup"),)
 
 
 def test_a_mount_point_with_a_space_is_read() -> None:
@@ -222,6 +224,11 @@ def test_a_full_battery_without_mains_is_not_discharging() -> None:
     supply = conditions.PowerSupply(kind="Battery", online="", status="Full", scope="")
     assert conditions.judge_supplies([supply]) is False
     assert conditions.judge_supplies([]) is False
+
+
+def test_the_battery_of_a_mouse_is_not_the_devices_own() -> None:
+    mouse = conditions.PowerSupply(kind="Battery", online="", status="Discharging", scope="Device")
+    assert conditions.judge_supplies([mouse]) is False
 
 
 # --- reading and disk -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import types
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,14 @@ def load_official() -> Any:
 
 
 def build_model(shape: KokoroShape) -> Any:
-    """An official KModel of this shape with torch's own seeded start weights, in evaluation mode."""
+    """An official KModel of this shape with torch's own start weights, in evaluation mode."""
+    with warnings.catch_warnings():
+        # the official code uses torch's older weight norm, and dropout in one-layer LSTMs
+        warnings.simplefilter("ignore")
+        return _build(shape)
+
+
+def _build(shape: KokoroShape) -> Any:
     import torch
     from transformers import AlbertConfig
 
@@ -81,6 +89,37 @@ def _shrink_decoder(decoder: Any, shape: KokoroShape, istftnet: Any) -> None:
     decoder.asr_res = torch.nn.Sequential(weight_norm(torch.nn.Conv1d(shape.hidden, shape.decoder_residual, 1)))
 
 
+def seeded_model(shape: KokoroShape, seed: int) -> Any:
+    """An official KModel whose every weight is drawn from `seed`, loud enough that no stage is near zero.
+
+    Norms, snake slopes and weight norm's gains are drawn too: a mistake in any of them must show.
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    model = build_model(shape)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "alpha" in name:
+                weight.uniform_(0.5, 2.0)
+            elif name.endswith(("norm.weight", "gamma", "LayerNorm.weight", "layer_norm.weight")):
+                weight.uniform_(0.7, 1.3)
+            elif name.endswith(("bias", "beta")):
+                weight.uniform_(-0.1, 0.1)
+            elif name.endswith("weight_g"):
+                weight.uniform_(0.6, 1.0)
+            elif name.endswith("weight_v"):
+                weight.normal_()
+        model.predictor.F0_proj.bias.fill_(140.0)
+        model.predictor.F0_proj.weight.mul_(40.0)
+        # a phoneme lasts about four units, some more and some less
+        model.predictor.duration_proj.linear_layer.weight.mul_(6.0)
+        model.predictor.duration_proj.linear_layer.bias.fill_(float(np.log(4.0 / (shape.max_duration - 4.0))))
+        model.decoder.F0_conv.weight_g.fill_(0.01)
+        model.decoder.generator.conv_post.weight_g.mul_(0.5)
+    return model
+
+
 def load_canonical(model: Any, canonical: dict[str, Any]) -> None:
     """Put canonical (folded) weights into an official model: direction = weight, gain = its norm."""
     import torch
@@ -102,8 +141,14 @@ def load_canonical(model: Any, canonical: dict[str, Any]) -> None:
     model.load_state_dict(state)
 
 
-def run_official(model: Any, ids: list[int], style_row: Any, speed: float = 1.0) -> dict[str, Any]:
-    """Every stage of one synthesis as float32 arrays, time by channels as the engine writes them."""
+def run_official(
+    model: Any, ids: list[int], style_row: Any, speed: float = 1.0, excitation: Any = None
+) -> dict[str, Any]:
+    """Every stage of one synthesis as float32 arrays, time by channels as the engine writes them.
+
+    With `excitation` the generator hears those samples instead of its own source, which is recorded all the
+    same: without noise a source has still stretches, and the phase of nothing is rounding error on both sides.
+    """
     import torch
 
     stages: dict[str, Any] = {}
@@ -115,6 +160,10 @@ def run_official(model: Any, ids: list[int], style_row: Any, speed: float = 1.0)
     def keep(name: str) -> Any:
         return lambda _module, _inputs, out: stages.__setitem__(name, out)
 
+    def hear(_module: Any, _inputs: Any, out: Any) -> Any:
+        stages["source"] = out[0]
+        return None if excitation is None else (torch.as_tensor(np.array(excitation)).reshape(1, -1, 1), *out[1:])
+
     hooks = [
         model.bert.register_forward_hook(keep("bert")),
         model.predictor.text_encoder.register_forward_hook(keep("encoded")),
@@ -123,7 +172,7 @@ def run_official(model: Any, ids: list[int], style_row: Any, speed: float = 1.0)
         model.predictor.N_proj.register_forward_hook(keep("n")),
         model.text_encoder.register_forward_hook(keep("content")),
         model.decoder.decode[-1].register_forward_hook(keep("decoder")),
-        model.decoder.generator.m_source.register_forward_hook(keep("source")),
+        model.decoder.generator.m_source.register_forward_hook(hear),
         model.decoder.generator.conv_post.register_forward_hook(keep("spectrum")),
     ]
     # the engine keeps the sines' phase in double; the official formula is run in double too
@@ -141,8 +190,8 @@ def run_official(model: Any, ids: list[int], style_row: Any, speed: float = 1.0)
         for hook in hooks:
             hook.remove()
         sine_gen._f02sine = in_float
-    stages["source"] = stages["source"][0]
     out = {name: _rows(name, value) for name, value in stages.items()}
+    out["source"] = out["source"].reshape(-1)
     out["wave"] = np.atleast_1d(wave.numpy())
     out["units"] = np.atleast_1d(pred.numpy()).astype(np.int32)
     return out

@@ -84,19 +84,22 @@ class KokoroShape:
 
 
 def fold_weight_norm(gain: F32, direction: F32) -> F32:
-    """w = g * v / |v|, the norm over everything but the first axis (as torch's weight_norm, dim 0)."""
+    """W = g * v / |v|, the norm over everything but the first axis (as torch's weight_norm, dim 0)."""
     axes = tuple(range(1, direction.ndim))
     norm = np.sqrt(np.sum(np.square(direction.astype(np.float64)), axis=axes, keepdims=True))
     return (direction * (gain.astype(np.float64) / norm)).astype(np.float32)
 
 
+def _padded(channels: int) -> int:
+    return -(-channels // CHANNEL_ALIGN) * CHANNEL_ALIGN
+
+
 def conv_matrix(weight: F32) -> F32:
     """[out, in, tap] -> [out, tap * padded in]."""
     out, inner, taps = weight.shape
-    padded = -(-inner // CHANNEL_ALIGN) * CHANNEL_ALIGN
-    laid = np.zeros((out, taps, padded), dtype=np.float32)
+    laid = np.zeros((out, taps, _padded(inner)), dtype=np.float32)
     laid[:, :, :inner] = weight.transpose(0, 2, 1)
-    return laid.reshape(out, taps * padded)
+    return laid.reshape(out, -1)
 
 
 def upsample_matrix(weight: F32, rate: int) -> F32:
@@ -104,10 +107,10 @@ def upsample_matrix(weight: F32, rate: int) -> F32:
     inner, out, taps = weight.shape
     if taps != 2 * rate:
         raise ValueError(f"kernel {taps} is not twice the rate {rate}")
-    laid = np.zeros((rate, out, 2, inner), dtype=np.float32)
-    laid[:, :, 0, :] = weight[:, :, rate:].transpose(2, 1, 0)
-    laid[:, :, 1, :] = weight[:, :, :rate].transpose(2, 1, 0)
-    return laid.reshape(rate * out, 2 * inner)
+    laid = np.zeros((rate, out, 2, _padded(inner)), dtype=np.float32)
+    laid[:, :, 0, :inner] = weight[:, :, rate:].transpose(2, 1, 0)
+    laid[:, :, 1, :inner] = weight[:, :, :rate].transpose(2, 1, 0)
+    return laid.reshape(rate * out, -1)
 
 
 class Arranger:

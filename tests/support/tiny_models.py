@@ -1,0 +1,35 @@
+"""Writes the tiny models that the engine's tests run: `python tests/support/tiny_models.py FOLDER`.
+
+`sure/` is a bundle whose text model always says the same sentence and whose drafter agrees; `noise/` is one
+whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
+of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from eliza_catalog.parts.tiny_projector import write_tiny_projector
+from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
+
+NOISE = 1.0
+
+
+def write_tiny_models(into: Path) -> None:
+    """Write all of them below `into`; the same bytes every time."""
+    for name, damp in (("sure", None), ("noise", NOISE)):
+        for folder in ("text", "mtp"):
+            (into / name / folder).mkdir(parents=True, exist_ok=True)
+        options = {} if damp is None else {"damp": damp}
+        write_tiny_text(into / name / "text" / "text.gguf", **options)
+        write_tiny_drafter(into / name / "mtp" / "drafter-2b.gguf", **options)
+    write_tiny_projector(into / "mmproj.gguf")
+    model = (into / "sure" / "text" / "text.gguf").read_bytes()
+    word = b"hello"
+    assert word in model, "the vocabulary lost its first word"
+    (into / "foreign.gguf").write_bytes(model.replace(word, b"hallo"))
+
+
+if __name__ == "__main__":
+    write_tiny_models(Path(sys.argv[1]))
