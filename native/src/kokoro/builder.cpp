@@ -1,5 +1,7 @@
 #include "kokoro/builder.h"
 
+#include "kokoro/tile_conv.h"
+
 #include <cmath>
 
 namespace eliza::kokoro {
@@ -100,28 +102,31 @@ Signal Builder::res_block(const std::string & name, const Signal & x, ggml_tenso
     return {add_up(site_, {main, side}, weight(name + ".conv2.bias"), half_power), out, length};
 }
 
+Signal Builder::shape(const std::string & name, const Signal & x, Prepare how) const {
+    const TileWeights * tiles = model_.tiles(name + ".weight");
+    how.tiles                 = tiles != nullptr;
+    ggml_tensor * ready       = prepare(site_, x, how);
+    if (tiles == nullptr) {
+        return convolve(name, ready, how.taps, x.length);
+    }
+    return {convolve_tiles(site_, ready, *tiles, how.dilation, x.length), tiles->out, x.length};
+}
+
 Signal Builder::snake_block(const std::string & name, const Signal & x, ggml_tensor * style, int64_t taps) const {
     Signal now = x;
     for (size_t i = 0; i < hyper().dilations.size(); ++i) {
-        const std::string n = std::to_string(i);
-        const int64_t     d = hyper().dilations[i];
-        const Prepare     wide{linear(name + ".adain1." + n, style),
-                               weight(name + ".alpha1." + n),
-                               Activation::snake,
-                               0,
-                               taps,
-                               d,
-                               d * (taps - 1) / 2};
-        const Signal      middle = convolve(name + ".convs1." + n, prepare(site_, now, wide), taps, x.length);
-        const Prepare     close{linear(name + ".adain2." + n, style),
-                                weight(name + ".alpha2." + n),
-                                Activation::snake,
-                                0,
-                                taps,
-                                1,
-                                (taps - 1) / 2};
-        const Signal      step = convolve(name + ".convs2." + n, prepare(site_, middle, close), taps, x.length);
-        now.tensor             = add_up(site_, {step, now}, weight(name + ".convs2." + n + ".bias"), 1.0f);
+        const auto snake = [&](const char * half, int64_t dilation) {
+            const std::string end = half + std::to_string(i);
+            Prepare how{linear(name + ".adain" + end, style), weight(name + ".alpha" + end), Activation::snake};
+            how.taps     = taps;
+            how.dilation = dilation;
+            how.padding  = dilation * (taps - 1) / 2;
+            return how;
+        };
+        const std::string n      = std::to_string(i);
+        const Signal      middle = shape(name + ".convs1." + n, now, snake("1.", hyper().dilations[i]));
+        const Signal      step   = shape(name + ".convs2." + n, middle, snake("2.", 1));
+        now.tensor               = add_up(site_, {step, now}, weight(name + ".convs2." + n + ".bias"), 1.0f);
     }
     return now;
 }

@@ -32,6 +32,8 @@ class Builder {
 
     // `x` comes from prepare() with the same taps and dilation; no bias.
     Signal convolve(const std::string & name, ggml_tensor * x, int64_t taps, int64_t length, int64_t stride = 1) const;
+    // prepare() and the convolution that `how` speaks of, on the matrix unit where the weights are laid for it.
+    Signal shape(const std::string & name, const Signal & x, Prepare how) const;
     // One tap, with bias.
     ggml_tensor * project(const std::string & name, const Signal & x) const;
 

@@ -92,22 +92,12 @@ ELIZA_CLONES void scale_by(float * y, float scale, int64_t n) {
     }
 }
 
-ELIZA_CLONES float dot(const float * a, const float * b, int64_t n) {
-    float   lanes[16] = {};
-    int64_t i         = 0;
-    for (; i + 16 <= n; i += 16) {
-        for (int64_t l = 0; l < 16; ++l) {
-            lanes[l] += a[i + l] * b[i + l];
-        }
+ELIZA_CLONES void to_bfloat16(const float * x, uint16_t * y, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        uint32_t bits;
+        std::memcpy(&bits, x + i, sizeof(bits));
+        y[i] = static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
     }
-    float sum = 0;
-    for (; i < n; ++i) {
-        sum += a[i] * b[i];
-    }
-    for (const float lane : lanes) {
-        sum += lane;
-    }
-    return sum;
 }
 
 ELIZA_CLONES void matvec(const float * a, const float * b, float * out, int64_t rows, int64_t n) {

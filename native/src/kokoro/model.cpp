@@ -170,6 +170,12 @@ void read_tensor(std::ifstream & stream, const gguf_context * gguf, ggml_tensor 
     }
 }
 
+// A file in f32 is a promise of f32 arithmetic; everything smaller may be rounded to bfloat16.
+bool wants_tiles(const Wanted & want, const ggml_tensor * tensor) {
+    return want.tile_taps > 0 && tensor->type != GGML_TYPE_F32 &&
+           fits_tiles(want.columns / want.tile_taps, want.rows) && tiles_available();
+}
+
 uint64_t checked_size(const std::filesystem::path & file) {
     std::error_code error;
     const auto      size = std::filesystem::file_size(file, error);
@@ -197,6 +203,11 @@ int Hyper::noise_stride(size_t stage) const {
     return std::accumulate(first, rates.end(), 1, std::multiplies<int>());
 }
 
+const TileWeights * Model::tiles(const std::string & name) const {
+    const auto found = tiles_.find(name);
+    return found == tiles_.end() ? nullptr : found->second.get();
+}
+
 std::shared_ptr<const Model> Model::load(const std::filesystem::path & file) {
     const uint64_t   size = checked_size(file);
     ggml_context *   raw  = nullptr;
@@ -207,9 +218,10 @@ std::shared_ptr<const Model> Model::load(const std::filesystem::path & file) {
     if (gguf == nullptr || raw == nullptr) {
         refuse_model("its file is not a complete GGUF");
     }
-    model->hyper_    = read_hyper(gguf.get());
-    model->phonemes_ = read_phonemes(gguf.get(), model->hyper_);
-    for (const Wanted & want : wanted_tensors(model->hyper_)) {
+    model->hyper_                    = read_hyper(gguf.get());
+    model->phonemes_                 = read_phonemes(gguf.get(), model->hyper_);
+    const std::vector<Wanted> wanted = wanted_tensors(model->hyper_);
+    for (const Wanted & want : wanted) {
         model->tensors_[want.name] = check_tensor(raw, want);
         check_extent(gguf.get(), model->tensors_[want.name], size);
     }
@@ -223,6 +235,11 @@ std::shared_ptr<const Model> Model::load(const std::filesystem::path & file) {
     std::ifstream stream(file, std::ios::binary);
     for (const auto & entry : model->tensors_) {
         read_tensor(stream, gguf.get(), entry.second);
+    }
+    for (const Wanted & want : wanted) {
+        if (wants_tiles(want, model->tensor(want.name))) {
+            model->tiles_[want.name] = make_tiles(model->tensor(want.name), want.tile_taps);
+        }
     }
     return model;
 }

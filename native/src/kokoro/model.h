@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ggml-cpp.h"
+#include "kokoro/tile_conv.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -45,13 +46,17 @@ class Model {
     const Hyper &                    hyper() const { return hyper_; }
     const std::vector<std::string> & phonemes() const { return phonemes_; }
     ggml_tensor *                    tensor(const std::string & name) const { return tensors_.at(name); }
+    // The weights once more in the matrix unit's order, or nullptr where the ordinary product is used.
+    const TileWeights * tiles(const std::string & name) const;
 
   private:
     Hyper                                hyper_;
     std::vector<std::string>             phonemes_;
     std::map<std::string, ggml_tensor *> tensors_;
-    ggml_context_ptr                     context_;
-    ggml_backend_buffer_ptr              buffer_;
+
+    std::map<std::string, std::unique_ptr<TileWeights>> tiles_;
+    ggml_context_ptr                                    context_;
+    ggml_backend_buffer_ptr                             buffer_;
 };
 
 [[noreturn]] void refuse_model(const std::string & why);  // Failure(BUNDLE_INVALID)
@@ -61,6 +66,7 @@ struct Wanted {
     std::string name;
     int64_t     columns, rows;
     Kind        kind;
+    int64_t     tile_taps = 0;  // of the convolutions that take most of the time; 0 for all else
 };
 
 // Every tensor that the graphs will ask for. The file must hold exactly these shapes.

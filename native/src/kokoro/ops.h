@@ -49,10 +49,12 @@ struct Prepare {
     Activation    activation = Activation::none;
     float         slope      = 0;
     int64_t       taps = 1, dilation = 1, padding = 0;  // of the convolution that will read the result
+    bool          tiles = false;                        // that convolution runs on the matrix unit
 };
 
 // Norm, activation and the padding that the next convolution needs, in one pass: padded channels and the
-// time before and after are zero. `padding` counts time steps and is a multiple of the dilation.
+// time before and after are zero. `padding` counts time steps and is a multiple of the dilation. For tiles the
+// result is bfloat16, lies in plain order whatever the dilation, and ends with a whole block of zeros to spare.
 ggml_tensor * prepare(const Site & site, const Signal & x, const Prepare & how);
 
 // scale * (a + b + c + bias): b, c and bias may be null. `reflect` puts a[1] before a[0].

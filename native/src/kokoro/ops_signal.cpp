@@ -1,6 +1,7 @@
 #include "kokoro/kernels.h"
 #include "kokoro/model.h"
 #include "kokoro/ops.h"
+#include "kokoro/tile_conv.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,24 +104,30 @@ Line make_line(const PrepareNode & node, const ggml_tensor * dst, Slab real) {
 }
 
 void run_prepare(ggml_tensor * dst, int ith, int nth, void * data) {
-    const auto & node = *static_cast<const PrepareNode *>(data);
-    const Slab   slab = slab_of(dst->ne[0], lane_channels, ith, nth);
-    const Slab   real{std::min(slab.from, node.channels), std::min(slab.to, node.channels)};
-    const Line   line = make_line(node, dst, real);
-    const auto   lead = node.how.padding / node.how.dilation;
+    const auto &       node = *static_cast<const PrepareNode *>(data);
+    const Slab         slab = slab_of(dst->ne[0], lane_channels, ith, nth);
+    const Slab         real{std::min(slab.from, node.channels), std::min(slab.to, node.channels)};
+    const Line         line = make_line(node, dst, real);
+    const auto         step = node.how.tiles ? 1 : node.how.dilation;
+    const auto         lead = node.how.padding / step;
+    std::vector<float> wide(dst->type == GGML_TYPE_BF16 ? static_cast<size_t>(slab.to - slab.from) : 0);
     for (int64_t phase = 0; phase < dst->ne[2]; ++phase) {
         for (int64_t i = 0; i < dst->ne[1]; ++i) {
             if (stopped(node.cancel, i)) {
                 return;
             }
-            float *       y = out_row(dst, phase * dst->ne[1] + i) + slab.from;
-            const int64_t t = (i - lead) * node.how.dilation + phase;
+            char *  row     = static_cast<char *>(dst->data) + static_cast<size_t>(phase * dst->ne[1] + i) * dst->nb[1];
+            float * y       = wide.empty() ? reinterpret_cast<float *>(row) + slab.from : wide.data();
+            const int64_t t = (i - lead) * step + phase;
             int64_t       n = 0;
             if (t >= 0 && t < node.length && real.to > real.from) {
                 n = real.to - real.from;
                 apply(node.how, line, row_of(dst->src[0], node.phases, t) + real.from, y, n);
             }
             std::fill(y + n, y + (slab.to - slab.from), 0.0f);
+            if (!wide.empty()) {
+                to_bfloat16(y, reinterpret_cast<uint16_t *>(row) + slab.from, slab.to - slab.from);
+            }
         }
     }
 }
@@ -257,7 +264,12 @@ ggml_tensor * prepare(const Site & site, const Signal & x, const Prepare & how) 
         }
     }
     const int64_t per_phase = (x.length + how.dilation - 1) / how.dilation;
-    const int64_t length    = how.dilation == 1 ? x.length + 2 * how.padding : per_phase + how.taps - 1;
+    if (how.tiles) {
+        const int64_t length = x.length + 2 * how.padding + tile_steps;
+        return ggml_custom_4d(site.context, GGML_TYPE_BF16, aligned(x.channels), length, 1, 1, args.data(),
+                              static_cast<int>(args.size()), run_prepare, GGML_N_TASKS_MAX, node);
+    }
+    const int64_t length = how.dilation == 1 ? x.length + 2 * how.padding : per_phase + how.taps - 1;
     return ggml_custom_4d(site.context, GGML_TYPE_F32, aligned(x.channels), length, how.dilation, 1, args.data(),
                           static_cast<int>(args.size()), run_prepare, GGML_N_TASKS_MAX, node);
 }

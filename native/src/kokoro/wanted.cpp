@@ -49,6 +49,7 @@ class List {
                 const std::string end = half + std::to_string(i);
                 linear(name + ".adain" + end, h.style, 2 * width);
                 conv(name + ".convs" + end, width, taps, width);
+                items[items.size() - 2].tile_taps = taps;  // the weight, before its bias
                 vector(name + ".alpha" + end, width);
             }
         }
@@ -113,7 +114,7 @@ void generator_part(List & list, const Hyper & h) {
     for (size_t i = 0; i < h.rates.size(); ++i) {
         const std::string n     = std::to_string(i);
         const int64_t     width = h.stage_channels(i);
-        list.matrix("generator.up." + n + ".weight", 4 * width, h.rates[i] * width);
+        list.matrix("generator.up." + n + ".weight", 2 * aligned(2 * width), h.rates[i] * width);
         list.vector("generator.up." + n + ".bias", width);
         list.conv("generator.noise." + n, 2 * h.bins(), h.noise_kernel(i), width);
         list.snake_block("generator.noise_block." + n, h, width, h.noise_block_kernel(i));
