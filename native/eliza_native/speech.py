@@ -69,7 +69,7 @@ class Speech:
         samples = array("f")
 
         def collect(pcm: memoryview, _is_final: bool) -> None:
-            samples.frombytes(pcm)
+            samples.frombytes(pcm.cast("B"))
 
         self.stream_ipa(ipa, collect, speed)
         return samples
