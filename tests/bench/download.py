@@ -27,7 +27,7 @@ import anyio  # noqa: E402
 from tests.support.bundle_repo import FOLDER, TEXT, BundleRepo, make_repo  # noqa: E402
 
 from eliza_agent.download.pool import download_bundle  # noqa: E402
-from eliza_agent.hub.shelf import Shelf
+from eliza_agent.hub.shelf import Shelf  # noqa: E402
 from eliza_agent.store.layout import StateLayout  # noqa: E402
 from eliza_catalog.manifest import MANIFEST_NAME  # noqa: E402
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.support import hostile_hub as lies
 from tests.support.bundle_repo import FOLDER, TEXT, BundleRepo
@@ -82,9 +83,10 @@ async def test_a_token_goes_to_its_own_origin_only(hub: HostileHub, other_host: 
 
 async def test_a_token_is_sent_again_to_its_own_origin(hub: HostileHub, limits: Limits) -> None:
     hub.tell(TEXT, lies.redirect_to(f"/elsewhere/{FOLDER}/{TEXT}", 307))
-    async with Transport(source(hub, "secret"), limits) as transport:
-        async with transport.open_body(transport.source.address(BundlePath(f"{FOLDER}/{TEXT}"))):
-            pass
+    home = source(hub, "secret")
+    url = home.address(BundlePath(f"{FOLDER}/{TEXT}"))
+    async with Transport(home, limits) as transport, transport.open_body(url) as body:
+        assert body.facts.status == 200
     assert [one.headers["authorization"] for one in hub.requests] == ["Bearer secret"] * 2
 
 
@@ -100,7 +102,7 @@ async def test_sizes_come_from_the_hub_even_when_the_bytes_are_elsewhere(
 ) -> None:
     far, etag = f"{other_host.url}/x/{FOLDER}/{TEXT}", f'"{repo.digest(TEXT)}"'
     linked = {"X_Linked_Size": "300000", "X_Linked_Etag": etag, "X_Repo_Commit": COMMIT}
-    hub.tell(TEXT, lies.redirect_to(far, **linked), method="HEAD")
+    hub.tell(TEXT, lies.redirect_to(far, 302, **linked), method="HEAD")
     other_host.commit = "f" * 40
     async with Transport(source(hub), limits) as transport:
         remote = await transport.measure(transport.source.address(BundlePath(f"{FOLDER}/{TEXT}")))
@@ -252,14 +254,13 @@ async def test_plain_http_is_for_this_device_and_its_network(base: str) -> None:
 async def test_a_certificate_nobody_knows_is_not_trusted(tmp_path: Path, limits: Limits) -> None:
     import shutil
     import ssl
-    import subprocess
     import threading
 
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl to make a certificate")
     key, certificate = tmp_path / "k.pem", tmp_path / "c.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    subprocess.run([*make, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    await anyio.run_process([*make, "-keyout", str(key), "-out", str(certificate)])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -85,7 +85,7 @@ def test_a_refused_write_leaves_the_old_file_and_no_litter(
     def refuse(*arguments: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(atomic.os, call, refuse)
+    monkeypatch.setattr(os, call, refuse)
     with pytest.raises(StorageError) as caught:
         write_bytes(target, b"new")
     assert caught.value.code == f"storage.{code}"
@@ -107,7 +107,7 @@ def test_a_full_disk_publishes_no_half_tree(layout: StateLayout, monkeypatch: py
         raise OSError(errno.ENOSPC, "no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(atomic.os, "fsync", refuse)
+        patch.setattr(os, "fsync", refuse)
         with pytest.raises(StorageError) as caught:
             BlobStore(layout).materialise("a@1+x", {BundlePath("a/b"): digest}, DOCUMENTS)
     assert caught.value.code == "storage.full"
@@ -118,8 +118,9 @@ def test_a_full_disk_publishes_no_half_tree(layout: StateLayout, monkeypatch: py
 
 def test_another_process_is_named_and_its_death_frees_the_lock(layout: StateLayout) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(layout.root)], env=environment, **pipes) as other:
+    command = [sys.executable, "-c", HOLD, str(layout.root)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         with pytest.raises(StorageError) as caught, lock_state(layout):
