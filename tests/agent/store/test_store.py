@@ -74,7 +74,7 @@ def install(layout: StateLayout, version: str, *contents: bytes) -> str:
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, "full"), (errno.EIO, "failed"), (errno.EACCES, "denied")])
-@pytest.mark.parametrize("call", ["fsync", "chmod"])
+@pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_refused_write_leaves_the_old_file_and_no_litter(
     layout: StateLayout, monkeypatch: pytest.MonkeyPatch, call: str, number: int, code: str
 ) -> None:
