@@ -17,8 +17,20 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-NEEDED = ("ggml", "src", "include", "common", "vendor", "cmake", "tools/mtmd", "tools/CMakeLists.txt",
-          "tools/llama-bench", "licenses", "CMakeLists.txt", "LICENSE")
+NEEDED = (
+    "ggml",
+    "src",
+    "include",
+    "common",
+    "vendor",
+    "cmake",
+    "tools/mtmd",
+    "tools/CMakeLists.txt",
+    "tools/llama-bench",
+    "licenses",
+    "CMakeLists.txt",
+    "LICENSE",
+)
 
 
 def read_pin(path: Path) -> dict[str, str]:
@@ -40,9 +52,22 @@ def download(pin: dict[str, str], into: Path) -> Path:
     """Fetch the archive into `into` and prove its digest; exits with words on a mismatch."""
     wanted = f"{pin['package']}=={pin['version']}"
     subprocess.run(
-        [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-         "--no-binary", pin["package"], wanted, "-d", str(into)],
-        check=True, stdout=sys.stderr,
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-binary",
+            pin["package"],
+            wanted,
+            "-d",
+            str(into),
+        ],
+        check=True,
+        stdout=sys.stderr,
     )
     (archive,) = into.glob("*.tar.gz")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()
