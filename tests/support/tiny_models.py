@@ -2,7 +2,8 @@
 
 `sure/` is a bundle whose text model always says the same sentence and whose drafter agrees; `noise/` is one
 whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
-of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model.
+of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
+the sentence.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
+from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 
 NOISE = 1.0
 
@@ -26,9 +28,10 @@ def write_tiny_models(into: Path) -> None:
         write_tiny_drafter(into / name / "mtp" / "drafter-2b.gguf", **options)
     write_tiny_projector(into / "mmproj.gguf")
     model = (into / "sure" / "text" / "text.gguf").read_bytes()
-    word = b"hello"
+    word = TINY_TEXT.split()[0].encode()
     assert word in model, "the vocabulary lost its first word"
-    (into / "foreign.gguf").write_bytes(model.replace(word, b"hallo"))
+    (into / "foreign.gguf").write_bytes(model.replace(word, word.swapcase()))
+    (into / "words.txt").write_text(TINY_TEXT, encoding="utf-8")
 
 
 if __name__ == "__main__":
