@@ -89,7 +89,7 @@ def _shrink_decoder(decoder: Any, shape: KokoroShape, istftnet: Any) -> None:
     decoder.asr_res = torch.nn.Sequential(weight_norm(torch.nn.Conv1d(shape.hidden, shape.decoder_residual, 1)))
 
 
-def seeded_model(shape: KokoroShape, seed: int) -> Any:
+def seeded_model(shape: KokoroShape, seed: int, f0_hz: float = 140.0) -> Any:
     """An official KModel whose every weight is drawn from `seed`, loud enough that no stage is near zero.
 
     Norms, snake slopes and weight norm's gains are drawn too: a mistake in any of them must show.
@@ -110,7 +110,7 @@ def seeded_model(shape: KokoroShape, seed: int) -> Any:
                 weight.uniform_(0.6, 1.0)
             elif name.endswith("weight_v"):
                 weight.normal_()
-        model.predictor.F0_proj.bias.fill_(140.0)
+        model.predictor.F0_proj.bias.fill_(f0_hz)
         model.predictor.F0_proj.weight.mul_(40.0)
         # a phoneme lasts about four units, some more and some less
         model.predictor.duration_proj.linear_layer.weight.mul_(6.0)
@@ -176,6 +176,8 @@ def run_official(
         model.decoder.generator.conv_post.register_forward_hook(keep("spectrum")),
     ]
     # the engine keeps the sines' phase in double; the official formula is run in double too
+    stft = model.decoder.generator.stft
+    stft.transform = lambda heard: _settled(type(stft).transform(stft, heard))
     sine_gen._f02sine = lambda self, f0: in_float(self, f0.double()).float()
     torch.rand = lambda *size, **_: torch.zeros(*size)
     torch.randn_like = lambda x: torch.zeros_like(x)
@@ -190,11 +192,21 @@ def run_official(
         for hook in hooks:
             hook.remove()
         sine_gen._f02sine = in_float
+        del stft.transform
     out = {name: _rows(name, value) for name, value in stages.items()}
     out["source"] = out["source"].reshape(-1)
     out["wave"] = np.atleast_1d(wave.numpy())
     out["units"] = np.atleast_1d(pred.numpy()).astype(np.int32)
     return out
+
+
+def _settled(spectrum: Any) -> Any:
+    """The first frame is mirrored around its middle and so real: whether its phase is pi or -pi is rounding error."""
+    import torch
+
+    magnitude, phase = spectrum
+    phase[..., 0] = torch.where(phase[..., 0].abs() > torch.pi / 2, torch.pi, 0.0)
+    return magnitude, phase
 
 
 def _forward(model: Any, tokens: Any, style: Any, padded: Any, speed: float) -> Any:

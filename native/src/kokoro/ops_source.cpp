@@ -129,7 +129,9 @@ int64_t reflected(int64_t at, int64_t length) {
     return at < length ? at : 2 * (length - 1) - at;
 }
 
-void analyse_step(const Fourier & f, const float * frame, int64_t fft, float * out) {
+// A `mirrored` frame has a real spectrum: the sign of its imaginary part would be rounding error, and with it the
+// sign of a phase of pi.
+void analyse_step(const Fourier & f, const float * frame, int64_t fft, bool mirrored, float * out) {
     const int64_t bins = fft / 2 + 1;
     for (int64_t k = 0; k < bins; ++k) {
         float real = 0, imaginary = 0;
@@ -137,7 +139,7 @@ void analyse_step(const Fourier & f, const float * frame, int64_t fft, float * o
             real += frame[n] * f.cosine[static_cast<size_t>(k * fft + n)];
             imaginary -= frame[n] * f.sine[static_cast<size_t>(k * fft + n)];
         }
-        const bool exact = k == 0 || 2 * k == fft;
+        const bool exact = mirrored || k == 0 || 2 * k == fft;
         out[k]           = std::sqrt(real * real + imaginary * imaginary);
         out[bins + k]    = exact ? (real < 0 ? static_cast<float>(half_turn) : 0.0f) : std::atan2(imaginary, real);
     }
@@ -165,7 +167,7 @@ void run_analyse(ggml_tensor * dst, int ith, int nth, void * data) {
             const int64_t at              = reflected(step * node.shape.hop + n - fft / 2, total);
             frame[static_cast<size_t>(n)] = wave[at] * f.window[static_cast<size_t>(n)];
         }
-        analyse_step(f, frame.data(), fft, out);
+        analyse_step(f, frame.data(), fft, step == 0, out);
     }
 }
 
@@ -225,8 +227,7 @@ void run_resynthesise(ggml_tensor * dst, int ith, int nth, void * data) {
 
 ggml_tensor * node_of(const Site & site, int64_t ne0, int64_t ne1, std::vector<ggml_tensor *> args,
                       ggml_custom_op_t run, const SourceShape & shape) {
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, ne0, ne1, 1, 1, args.data(), static_cast<int>(args.size()), run,
-                          GGML_N_TASKS_MAX, site.arena->add(SourceNode{shape, site.cancel}));
+    return make_node(site, {ne0, ne1}, args, run, site.arena->add(SourceNode{shape, site.cancel}));
 }
 
 }  // namespace
