@@ -79,8 +79,8 @@ def chunk_callback(on_chunk: Callable[[memoryview, bool], bool | None], parking:
     def on_pcm(pcm: Any, count: int, is_final: int, _user_data: Any) -> int:
         if parking.is_taken:
             return 1
-        raw = memoryview(FFI.buffer(pcm, count * 4) if count else b"")
-        return 1 if on_chunk(raw.cast("f"), is_final != 0) else 0
+        samples: Any = memoryview(FFI.buffer(pcm, count * 4) if count else b"").cast("f")
+        return 1 if on_chunk(samples, is_final != 0) else 0
 
     return FFI.callback("eliza_tts_chunk_callback", on_pcm, error=1, onerror=parking.park)
 

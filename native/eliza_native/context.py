@@ -6,7 +6,6 @@ as the library's contexts are. Keeps the lifecycle rules of the interop facts, s
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from eliza_catalog.errors import NativeError
 from eliza_native import abi
 from eliza_native.callbacks import Parking, VerifierEvent, verifier_callback
 from eliza_native.library import Library
-from eliza_native.seam import FFI, ErrorCell, check, check_handle, encoded
+from eliza_native.seam import FFI, ErrorCell, c_path, c_text, check, check_handle
 
 REGIONS: Final = ("text", "mtp", "tts", "vad", "asr", "wakeword")
 
@@ -49,7 +48,7 @@ class Context:
         self._lock = threading.RLock()
         self._callback: Any = None
         cell = ErrorCell(library.lib)
-        handle = library.function("eliza_inference_create")(os.fsencode(bundle_dir), cell.pointer)
+        handle = library.function("eliza_inference_create")(c_path(bundle_dir, "bundle_dir"), cell.pointer)
         self._handle = check_handle(library.lib, handle, cell, "create")
 
     @property
@@ -110,4 +109,4 @@ class Context:
     def _region(self, symbol: str, region: str) -> None:
         cell = ErrorCell(self.library.lib)
         function = self.library.function(symbol)
-        check(function(self.handle, encoded(region, "region"), cell.pointer), cell, f"{symbol}:{region}")
+        check(function(self.handle, c_text(region, "region"), cell.pointer), cell, f"{symbol}:{region}")

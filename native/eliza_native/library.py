@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.resources import as_file, files
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -149,9 +150,7 @@ def symbols_of(family: str) -> tuple[str, ...]:
     """Return the symbols that a family declares."""
     words = abi.FAMILIES[family].declarations.replace("(", " ( ").replace("*", " ").split()
     return tuple(
-        word
-        for word, following in zip(words, words[1:], strict=False)
-        if following == "(" and word.startswith("eliza_inference_")
+        word for word, following in pairwise(words) if following == "(" and word.startswith("eliza_inference_")
     )
 
 
@@ -224,7 +223,12 @@ def _accepted_abi(path: Path, lib: Any) -> int:
     version = int(told) if told.isdecimal() else -1
     forbidden = [each for each in abi.ACCEPTED.get(version, ()) if _has(lib, each)]
     if version not in abi.ACCEPTED or forbidden:
-        details = {"path": str(path), "abi": told, "expected": abi.ABI_VERSION, "unexpected_symbols": forbidden}
+        details: dict[str, Any] = {
+            "path": str(path),
+            "abi": told,
+            "expected": abi.ABI_VERSION,
+            "unexpected_symbols": forbidden,
+        }
         raise NativeError("abi_mismatch", "Eliza-1's engine is of another version.", details=details)
     return version
 

@@ -6,13 +6,15 @@ functions. Keeps the error rules of the interop facts, section 1.1: the numeric 
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, Final
 
 from eliza_catalog.errors import NativeError
 from eliza_native import abi
 
-FFI: Final = abi.make_ffi()
-"""The process's one FFI; handles and callbacks of this package all come from it."""
+FFI: Final[Any] = abi.make_ffi()
+"""The process's one FFI; handles and callbacks of this package all come from it. What C brings is untyped."""
 
 
 class Cancelled(Exception):
@@ -84,13 +86,37 @@ def check_handle(lib: Any, handle: Any, cell: ErrorCell, operation: str) -> Any:
 
 
 def encoded(text: str, name: str) -> bytes:
-    """Return `text` as UTF-8.
+    """Return `text` as UTF-8, for calls that are told its length.
 
     Raises:
-        NativeError: `native.invalid_argument` for lone surrogates, or a NUL where C would cut the text off.
+        NativeError: `native.invalid_argument` for lone surrogates.
     """
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        details = {"status": abi.ERR_INVALID_ARG, "said": str(error), "operation": name}
-        raise NativeError("invalid_argument", "A text is not valid Unicode.", details=details) from error
+        raise _refused(str(error), name) from error
+
+
+def c_text(text: str, name: str) -> bytes:
+    """Return `text` as UTF-8 for calls that read up to a NUL.
+
+    Raises:
+        NativeError: `native.invalid_argument` for lone surrogates, or a NUL where C would cut the text off.
+    """
+    return _uncut(encoded(text, name), name)
+
+
+def c_path(path: Path, name: str) -> bytes:
+    """Return `path` as the bytes that the file system knows it by; raises as `c_text` does."""
+    return _uncut(os.fsencode(path), name)
+
+
+def _uncut(raw: bytes, name: str) -> bytes:
+    if b"\0" in raw:
+        raise _refused("a NUL would cut it off", name)
+    return raw
+
+
+def _refused(said: str, name: str) -> NativeError:
+    details = {"status": abi.ERR_INVALID_ARG, "said": said, "operation": name}
+    return NativeError("invalid_argument", "A text is not one that Eliza-1's engine can read.", details=details)

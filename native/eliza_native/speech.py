@@ -6,7 +6,6 @@ cancel it. Keeps the streaming rules of the interop facts, section 1.3 (a last c
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable
 from enum import IntEnum
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from eliza_native.callbacks import Parking, chunk_callback
 from eliza_native.context import Context
-from eliza_native.seam import FFI, ErrorCell, check, encoded
+from eliza_native.seam import FFI, ErrorCell, c_path, check, encoded
 
 
 class G2pKind(IntEnum):
@@ -44,7 +43,7 @@ class Speech:
         """
         cell = ErrorCell(self._library.lib)
         function = self._library.function("eliza_inference_kokoro_load")
-        status = function(self._context.handle, os.fsencode(gguf), os.fsencode(voice), style_dim, cell.pointer)
+        status = function(self._context.handle, c_path(gguf, "gguf"), c_path(voice, "voice"), style_dim, cell.pointer)
         check(status, cell, "kokoro_load")
 
     @property

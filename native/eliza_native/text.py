@@ -6,7 +6,6 @@ templates or prompts. Keeps the pull contract open → prefill → next* → clo
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any, Final, Self
 from eliza_catalog.errors import NativeError
 from eliza_native import abi
 from eliza_native.context import Context
-from eliza_native.seam import FFI, ErrorCell, check, check_handle, encoded
+from eliza_native.seam import FFI, ErrorCell, c_path, c_text, check, check_handle, encoded
 
 _FIRST_TEXT_BYTES: Final = 16 * 1024
 _LARGEST_TEXT_BYTES: Final = 64 * 1024 * 1024
@@ -295,7 +294,7 @@ def _struct(config: StreamConfig) -> tuple[Any, list[Any]]:
     def text(value: str | None) -> Any:
         if value is None:
             return FFI.NULL
-        keep.append(FFI.new("char[]", encoded(value, "config")))
+        keep.append(FFI.new("char[]", c_text(value, "config")))
         return keep[-1]
 
     for name in (
@@ -314,7 +313,7 @@ def _struct(config: StreamConfig) -> tuple[Any, list[Any]]:
     struct.prompt_cache_key = text(config.prompt_cache_key)
     struct.mtp_drafter_path = FFI.NULL
     if config.drafter is not None:
-        keep.append(FFI.new("char[]", os.fsencode(config.drafter)))
+        keep.append(FFI.new("char[]", c_path(config.drafter, "config.drafter")))
         struct.mtp_drafter_path = keep[-1]
     struct.gbnf_grammar = text(config.grammar)
     struct.disable_thinking = int(config.disable_thinking)
