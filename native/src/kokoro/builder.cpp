@@ -35,8 +35,18 @@ ggml_tensor * Builder::stage(const char * name, ggml_tensor * x) const {
 }
 
 ggml_tensor * Builder::linear(const std::string & name, ggml_tensor * x) const {
-    ggml_tensor * product = ggml_mul_mat(site_.context, weight(name + ".weight"), x);
-    return ggml_add(site_.context, product, weight(name + ".bias"));
+    return ggml_add(site_.context, multiply(name + ".weight", x), weight(name + ".bias"));
+}
+
+ggml_tensor * Builder::multiply(const std::string & name, ggml_tensor * x) const {
+    const TileWeights * tiles = model_.tiles(name);
+    if (tiles == nullptr) {
+        return ggml_mul_mat(site_.context, weight(name), x);
+    }
+    Prepare how;
+    how.tiles           = true;
+    ggml_tensor * ready = prepare(site_, {x, x->ne[0], x->ne[1]}, how);
+    return convolve_tiles(site_, ready, *tiles, 1, x->ne[1]);
 }
 
 ggml_tensor * Builder::layer_norm(const std::string & name, ggml_tensor * x, float epsilon) const {
@@ -54,7 +64,7 @@ ggml_tensor * Builder::adaptive_norm(const std::string & name, ggml_tensor * x, 
 }
 
 ggml_tensor * Builder::lstm(const std::string & name, ggml_tensor * x) const {
-    ggml_tensor * gates = ggml_mul_mat(site_.context, weight(name + ".ih"), x);
+    ggml_tensor * gates = multiply(name + ".ih", x);
     return lstm_scan(site_, ggml_add(site_.context, gates, weight(name + ".bias")), weight(name + ".hh"));
 }
 
@@ -74,42 +84,43 @@ ggml_tensor * Builder::project(const std::string & name, const Signal & x) const
     return linear(name, input);
 }
 
-ggml_tensor * Builder::shortcut(const std::string & name, const Signal & x, int64_t out, bool upsample) const {
-    ggml_tensor * kept = x.tensor;
-    if (x.channels != out && kept->ne[0] != aligned(x.channels)) {
-        kept = prepare(site_, x, {});
-    }
+Signal Builder::shortcut(const std::string & name, const Signal & x, int64_t out, bool upsample) const {
+    Signal kept = x;
     if (upsample) {
-        kept = repeat_each(site_, kept);
+        kept = {repeat_each(site_, x.tensor), x.channels, 2 * x.length};
     }
-    return x.channels == out ? kept : ggml_mul_mat(site_.context, weight(name + ".conv1x1.weight"), kept);
+    return x.channels == out ? kept : shape(name + ".conv1x1", kept, {});
 }
 
 Signal Builder::res_block(const std::string & name, const Signal & x, ggml_tensor * style, int64_t out,
                           bool upsample) const {
-    Prepare first{linear(name + ".norm1", style), nullptr, Activation::leaky, res_slope, 3, 1, 1};
-    first.padding       = upsample ? 0 : 1;
-    ggml_tensor * ready = prepare(site_, x, first);
-    if (upsample) {
-        ready = pool_up(site_, ready, weight(name + ".pool.weight"), weight(name + ".pool.bias"), 1);
-    }
-    const int64_t length = upsample ? 2 * x.length : x.length;
+    const Prepare same{nullptr, nullptr, Activation::none, 0, 3, 1, 1};
+    Prepare       first{linear(name + ".norm1", style), nullptr, Activation::leaky, res_slope, 3, 1, 1};
+    Signal        middle = x;
     // conv1's bias would be taken away by the instance norm that follows, so it is not added
-    const Signal  middle = convolve(name + ".conv1", ready, 3, length);
+    if (upsample) {
+        first.padding = 0;
+        ggml_tensor * wide =
+            pool_up(site_, prepare(site_, x, first), weight(name + ".pool.weight"), weight(name + ".pool.bias"));
+        middle = shape(name + ".conv1", {wide, x.channels, 2 * x.length}, same);
+    } else {
+        middle = shape(name + ".conv1", x, first);
+    }
     const Prepare second{linear(name + ".norm2", style), nullptr, Activation::leaky, res_slope, 3, 1, 1};
-    const Signal  main = convolve(name + ".conv2", prepare(site_, middle, second), 3, length);
-    const Signal  side{shortcut(name, x, out, upsample), out, length};
-    return {add_up(site_, {main, side}, weight(name + ".conv2.bias"), half_power), out, length};
+    const Signal  main = shape(name + ".conv2", middle, second);
+    const Signal  side = shortcut(name, x, out, upsample);
+    return {add_up(site_, {main, side}, weight(name + ".conv2.bias"), half_power), out, main.length};
 }
 
 Signal Builder::shape(const std::string & name, const Signal & x, Prepare how) const {
     const TileWeights * tiles = model_.tiles(name + ".weight");
     how.tiles                 = tiles != nullptr;
     ggml_tensor * ready       = prepare(site_, x, how);
+    const int64_t length      = x.length + 2 * how.padding - how.dilation * (how.taps - 1);
     if (tiles == nullptr) {
-        return convolve(name, ready, how.taps, x.length);
+        return convolve(name, ready, how.taps, length);
     }
-    return {convolve_tiles(site_, ready, *tiles, how.dilation, x.length), tiles->out, x.length};
+    return {convolve_tiles(site_, ready, *tiles, how.dilation, length), tiles->out, length};
 }
 
 Signal Builder::snake_block(const std::string & name, const Signal & x, ggml_tensor * style, int64_t taps) const {

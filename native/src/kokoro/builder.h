@@ -25,6 +25,7 @@ class Builder {
     ggml_tensor * stage(const char * name, ggml_tensor * x) const;
 
     ggml_tensor * linear(const std::string & name, ggml_tensor * x) const;
+    ggml_tensor * multiply(const std::string & name, ggml_tensor * x) const;  // the whole name of one matrix
     ggml_tensor * layer_norm(const std::string & name, ggml_tensor * x, float epsilon) const;
     // Layer norm whose scale and shift come from the style.
     ggml_tensor * adaptive_norm(const std::string & name, ggml_tensor * x, ggml_tensor * style) const;
@@ -41,7 +42,7 @@ class Builder {
     Signal snake_block(const std::string & name, const Signal & x, ggml_tensor * style, int64_t taps) const;
 
   private:
-    ggml_tensor * shortcut(const std::string & name, const Signal & x, int64_t out, bool upsample) const;
+    Signal shortcut(const std::string & name, const Signal & x, int64_t out, bool upsample) const;
 
     const Model & model_;
     Site          site_;

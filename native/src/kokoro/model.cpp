@@ -163,9 +163,9 @@ void check_extent(const gguf_context * gguf, const ggml_tensor * tensor, uint64_
     }
 }
 
-void read_tensor(std::ifstream & stream, const gguf_context * gguf, ggml_tensor * tensor) {
+void read_tensor(std::ifstream & stream, const gguf_context * gguf, const ggml_tensor * tensor, void * into) {
     stream.seekg(static_cast<std::streamoff>(start_of(gguf, tensor)));
-    if (!stream.read(static_cast<char *>(tensor->data), static_cast<std::streamsize>(ggml_nbytes(tensor)))) {
+    if (!stream.read(static_cast<char *>(into), static_cast<std::streamsize>(ggml_nbytes(tensor)))) {
         throw Failure(ELIZA_ERR_FFI_FAULT, "reading the voice model failed");
     }
 }
@@ -208,6 +208,30 @@ const TileWeights * Model::tiles(const std::string & name) const {
     return found == tiles_.end() ? nullptr : found->second.get();
 }
 
+void Model::read_weights(const std::filesystem::path & file, const gguf_context * gguf,
+                         const std::vector<Wanted> & all) {
+    std::ifstream     stream(file, std::ios::binary);
+    std::vector<char> bytes;
+    for (const Wanted & want : all) {
+        ggml_tensor * tensor = tensors_.at(want.name);
+        if (wants_tiles(want, tensor)) {
+            bytes.resize(ggml_nbytes(tensor));
+            read_tensor(stream, gguf, tensor, bytes.data());
+            tiles_[want.name] = make_tiles(tensor, bytes.data(), want.tile_taps);
+            tensor->data      = tiles_[want.name]->tiles;  // so that the allocator passes over it
+        }
+    }
+    buffer_.reset(ggml_backend_alloc_ctx_tensors_from_buft(context_.get(), ggml_backend_cpu_buffer_type()));
+    if (buffer_ == nullptr) {
+        throw Failure(ELIZA_ERR_OOM, "not enough memory for the voice model");
+    }
+    for (const auto & entry : tensors_) {
+        if (tiles(entry.first) == nullptr) {
+            read_tensor(stream, gguf, entry.second, entry.second->data);
+        }
+    }
+}
+
 std::shared_ptr<const Model> Model::load(const std::filesystem::path & file) {
     const uint64_t   size = checked_size(file);
     ggml_context *   raw  = nullptr;
@@ -228,19 +252,7 @@ std::shared_ptr<const Model> Model::load(const std::filesystem::path & file) {
     if (gguf_get_n_tensors(gguf.get()) != static_cast<int64_t>(model->tensors_.size())) {
         refuse_model("it holds tensors that this architecture does not know");
     }
-    model->buffer_.reset(ggml_backend_alloc_ctx_tensors_from_buft(raw, ggml_backend_cpu_buffer_type()));
-    if (model->buffer_ == nullptr) {
-        throw Failure(ELIZA_ERR_OOM, "not enough memory for the voice model");
-    }
-    std::ifstream stream(file, std::ios::binary);
-    for (const auto & entry : model->tensors_) {
-        read_tensor(stream, gguf.get(), entry.second);
-    }
-    for (const Wanted & want : wanted) {
-        if (wants_tiles(want, model->tensor(want.name))) {
-            model->tiles_[want.name] = make_tiles(model->tensor(want.name), want.tile_taps);
-        }
-    }
+    model->read_weights(file, gguf.get(), wanted);
     return model;
 }
 

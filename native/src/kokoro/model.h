@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+struct gguf_context;
+
 namespace eliza::kokoro {
 
 constexpr int sample_rate_hz = 24000;
@@ -38,6 +40,14 @@ struct Hyper {
     int noise_block_kernel(size_t stage) const { return stage + 1 < rates.size() ? 7 : 11; }
 };
 
+struct Wanted {
+    enum class Kind { matrix, vector };  // a matrix may be quantised, a vector is f32
+    std::string name;
+    int64_t     columns, rows;
+    Kind        kind;
+    int64_t     tile_taps = 0;  // taps of what may go to the matrix unit; 0 for all else
+};
+
 class Model {
   public:
     // Throws Failure(BUNDLE_INVALID) naming what is wrong; Failure(OOM) when memory runs out.
@@ -46,10 +56,14 @@ class Model {
     const Hyper &                    hyper() const { return hyper_; }
     const std::vector<std::string> & phonemes() const { return phonemes_; }
     ggml_tensor *                    tensor(const std::string & name) const { return tensors_.at(name); }
-    // The weights once more in the matrix unit's order, or nullptr where the ordinary product is used.
+    // The weights in the matrix unit's order, or nullptr where the ordinary product is used. What has tiles has
+    // no other copy: its tensor() knows only type and shape.
     const TileWeights * tiles(const std::string & name) const;
+    bool                has_tiles() const { return !tiles_.empty(); }
 
   private:
+    void read_weights(const std::filesystem::path & file, const gguf_context * gguf, const std::vector<Wanted> & all);
+
     Hyper                                hyper_;
     std::vector<std::string>             phonemes_;
     std::map<std::string, ggml_tensor *> tensors_;
@@ -60,14 +74,6 @@ class Model {
 };
 
 [[noreturn]] void refuse_model(const std::string & why);  // Failure(BUNDLE_INVALID)
-
-struct Wanted {
-    enum class Kind { matrix, vector };  // a matrix may be quantised, a vector is f32
-    std::string name;
-    int64_t     columns, rows;
-    Kind        kind;
-    int64_t     tile_taps = 0;  // of the convolutions that take most of the time; 0 for all else
-};
 
 // Every tensor that the graphs will ask for. The file must hold exactly these shapes.
 std::vector<Wanted> wanted_tensors(const Hyper & hyper);

@@ -27,11 +27,23 @@ class Arena {
     std::vector<std::shared_ptr<void>> items_;
 };
 
+class Crew;
+
 struct Site {  // where nodes are made
     ggml_context * context;
     Arena *        arena;
     const Cancel * cancel;
+    Crew *         crew = nullptr;  // shares every node made here; without it ggml's own threads do
 };
+
+struct NodeShape {
+    int64_t   ne0, ne1 = 1, ne2 = 1;
+    ggml_type type       = GGML_TYPE_F32;
+    int       most_tasks = GGML_N_TASKS_MAX;
+};
+// One custom node; `run` and `data` as ggml_custom_4d takes them, data from the site's arena.
+ggml_tensor * make_node(const Site & site, const NodeShape & shape, const std::vector<ggml_tensor *> & sources,
+                        ggml_custom_op_t run, void * data);
 
 // A signal over time. With `phases` = d > 1, time t lies in phase t % d at place t / d: what a convolution
 // with dilation d writes and reads, so that dilation costs nothing.
@@ -64,8 +76,8 @@ ggml_tensor * add_up(const Site & site, const std::vector<Signal> & parts, ggml_
 // The parts' channels one after the other, zeros up to `width`; a part of one step is repeated.
 ggml_tensor * join(const Site & site, const std::vector<ggml_tensor *> & parts, int64_t width, int64_t length);
 
-// Depthwise transposed convolution, kernel 3, stride 2: twice the length, padded by one on both sides.
-ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias, int64_t padding);
+// Depthwise transposed convolution, kernel 3, stride 2: twice the length.
+ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias);
 ggml_tensor * repeat_each(const Site & site, ggml_tensor * x);  // every step twice
 ggml_tensor * halve_curve(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias);
 

@@ -57,9 +57,8 @@ void run_lstm(ggml_tensor * dst, int ith, int nth, void * data) {
 }  // namespace
 
 ggml_tensor * lstm_scan(const Site & site, ggml_tensor * gates, ggml_tensor * recurrent) {
-    ggml_tensor * args[] = {gates, recurrent};
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, 2 * recurrent->ne[0], gates->ne[1], 1, 1, args, 2, run_lstm, 2,
-                          site.arena->add(LstmNode{site.cancel}));
+    const NodeShape shape{2 * recurrent->ne[0], gates->ne[1], 1, GGML_TYPE_F32, 2};
+    return make_node(site, shape, {gates, recurrent}, run_lstm, site.arena->add(LstmNode{site.cancel}));
 }
 
 }  // namespace eliza::kokoro

@@ -183,8 +183,7 @@ void run_join(ggml_tensor * dst, int ith, int nth, void * data) {
 }
 
 struct PoolNode {
-    int64_t        channels, length, padding;
-    const Cancel * cancel;
+    int64_t channels, length;
 };
 
 void pool_row(const ggml_tensor * dst, const PoolNode & node, int64_t t, float * y) {
@@ -204,15 +203,8 @@ void pool_row(const ggml_tensor * dst, const PoolNode & node, int64_t t, float *
 void run_pool(ggml_tensor * dst, int ith, int nth, void * data) {
     const auto & node = *static_cast<const PoolNode *>(data);
     const Slab   time = slab_of(dst->ne[1], 1, ith, nth);
-    for (int64_t i = time.from; i < time.to; ++i) {
-        float *       y = out_row(dst, i);
-        const int64_t t = i - node.padding;
-        int64_t       n = 0;
-        if (t >= 0 && t < 2 * node.length) {
-            pool_row(dst, node, t, y);
-            n = node.channels;
-        }
-        std::fill(y + n, y + dst->ne[0], 0.0f);
+    for (int64_t t = time.from; t < time.to; ++t) {
+        pool_row(dst, node, t, out_row(dst, t));
     }
 }
 
@@ -247,12 +239,6 @@ void run_gelu(ggml_tensor * dst, int ith, int nth, void *) {
     }
 }
 
-ggml_tensor * node_2d(const Site & site, int64_t ne0, int64_t ne1, std::vector<ggml_tensor *> args,
-                      ggml_custom_op_t run, void * data) {
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, ne0, ne1, 1, 1, args.data(), static_cast<int>(args.size()), run,
-                          GGML_N_TASKS_MAX, data);
-}
-
 }  // namespace
 
 ggml_tensor * prepare(const Site & site, const Signal & x, const Prepare & how) {
@@ -266,12 +252,10 @@ ggml_tensor * prepare(const Site & site, const Signal & x, const Prepare & how) 
     const int64_t per_phase = (x.length + how.dilation - 1) / how.dilation;
     if (how.tiles) {
         const int64_t length = x.length + 2 * how.padding + tile_steps;
-        return ggml_custom_4d(site.context, GGML_TYPE_BF16, aligned(x.channels), length, 1, 1, args.data(),
-                              static_cast<int>(args.size()), run_prepare, GGML_N_TASKS_MAX, node);
+        return make_node(site, {aligned(x.channels), length, 1, GGML_TYPE_BF16}, args, run_prepare, node);
     }
     const int64_t length = how.dilation == 1 ? x.length + 2 * how.padding : per_phase + how.taps - 1;
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, aligned(x.channels), length, how.dilation, 1, args.data(),
-                          static_cast<int>(args.size()), run_prepare, GGML_N_TASKS_MAX, node);
+    return make_node(site, {aligned(x.channels), length, how.dilation}, args, run_prepare, node);
 }
 
 ggml_tensor * add_up(const Site & site, const std::vector<Signal> & parts, ggml_tensor * bias, float scale,
@@ -284,28 +268,28 @@ ggml_tensor * add_up(const Site & site, const std::vector<Signal> & parts, ggml_
     if (bias != nullptr) {
         args.push_back(bias);
     }
-    return node_2d(site, parts[0].channels, parts.back().length, args, run_add, node);
+    return make_node(site, {parts[0].channels, parts.back().length}, args, run_add, node);
 }
 
 ggml_tensor * join(const Site & site, const std::vector<ggml_tensor *> & parts, int64_t width, int64_t length) {
-    return node_2d(site, width, length, parts, run_join, site.arena->add(JoinNode{parts.size(), site.cancel}));
+    return make_node(site, {width, length}, parts, run_join, site.arena->add(JoinNode{parts.size(), site.cancel}));
 }
 
-ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias, int64_t padding) {
-    auto * node = site.arena->add(PoolNode{weight->ne[0], x->ne[1], padding, site.cancel});
-    return node_2d(site, aligned(weight->ne[0]), 2 * x->ne[1] + 2 * padding, {x, weight, bias}, run_pool, node);
+ggml_tensor * pool_up(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias) {
+    auto * node = site.arena->add(PoolNode{weight->ne[0], x->ne[1]});
+    return make_node(site, {weight->ne[0], 2 * x->ne[1]}, {x, weight, bias}, run_pool, node);
 }
 
 ggml_tensor * repeat_each(const Site & site, ggml_tensor * x) {
-    return node_2d(site, x->ne[0], 2 * x->ne[1], {x}, run_repeat, nullptr);
+    return make_node(site, {x->ne[0], 2 * x->ne[1]}, {x}, run_repeat, nullptr);
 }
 
 ggml_tensor * halve_curve(const Site & site, ggml_tensor * x, ggml_tensor * weight, ggml_tensor * bias) {
-    return node_2d(site, 1, x->ne[1] / 2, {x, weight, bias}, run_halve, nullptr);
+    return make_node(site, {1, x->ne[1] / 2}, {x, weight, bias}, run_halve, nullptr);
 }
 
 ggml_tensor * gelu_tanh(const Site & site, ggml_tensor * x) {
-    return node_2d(site, x->ne[0], x->ne[1], {x}, run_gelu, nullptr);
+    return make_node(site, {x->ne[0], x->ne[1]}, {x}, run_gelu, nullptr);
 }
 
 }  // namespace eliza::kokoro

@@ -227,8 +227,7 @@ void run_resynthesise(ggml_tensor * dst, int ith, int nth, void * data) {
 
 ggml_tensor * node_of(const Site & site, int64_t ne0, int64_t ne1, std::vector<ggml_tensor *> args,
                       ggml_custom_op_t run, const SourceShape & shape) {
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, ne0, ne1, 1, 1, args.data(), static_cast<int>(args.size()), run,
-                          GGML_N_TASKS_MAX, site.arena->add(SourceNode{shape, site.cancel}));
+    return make_node(site, {ne0, ne1}, args, run, site.arena->add(SourceNode{shape, site.cancel}));
 }
 
 }  // namespace

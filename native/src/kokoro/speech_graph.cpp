@@ -53,8 +53,7 @@ Signal upsample(const Builder & b, size_t stage, const Signal & x) {
     const int64_t     rate = b.hyper().rates[stage], width = b.hyper().stage_channels(stage);
     ggml_context *    c = b.site().context;
     const Prepare     pad{nullptr, nullptr, Activation::leaky, stage_slope, 2, 1, 1};
-    ggml_tensor *     pairs = prepare(b.site(), x, pad);
-    ggml_tensor *     all   = b.convolve(name, pairs, 2, x.length + 1).tensor;
+    ggml_tensor *     all   = b.shape(name, x, pad).tensor;
     ggml_tensor *     steps = ggml_reshape_2d(c, all, width, rate * (x.length + 1));
     const size_t      skip  = static_cast<size_t>(rate / 2) * steps->nb[1];
     return {ggml_view_2d(c, steps, width, rate * x.length, steps->nb[1], skip), width, rate * x.length};

@@ -60,7 +60,7 @@ ggml_tensor * text_encoder(const Builder & b, ggml_tensor * tokens) {
         const std::string n = std::to_string(i);
         const Prepare     pad{nullptr, nullptr, Activation::none, 0, taps, 1, (taps - 1) / 2};
         const Signal      now{x, b.hyper().hidden, x->ne[1]};
-        ggml_tensor *     y = b.convolve("text.cnn." + n, prepare(b.site(), now, pad), taps, x->ne[1]).tensor;
+        ggml_tensor *     y = b.shape("text.cnn." + n, now, pad).tensor;
         y                   = ggml_add(c, y, b.weight("text.cnn." + n + ".bias"));
         x                   = ggml_leaky_relu(c, b.layer_norm("text.norm." + n, y, text_epsilon), text_slope, false);
     }

@@ -20,6 +20,8 @@ namespace {
 
 constexpr int64_t tile_rows     = 16;
 constexpr int64_t tile_elements = tile_rows * tile_channels;  // bfloat16 numbers of one weight tile
+constexpr int64_t pairs_ahead   = 2;                          // how early weights are fetched
+constexpr int64_t blocks_kept   = 8;  // time blocks that pass over the same weights while these are in the cache
 
 uint16_t rounded(float value) {
     uint32_t bits;
@@ -27,10 +29,12 @@ uint16_t rounded(float value) {
     return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// Where the weight of (output n, tap k, input c) lies: tiles of 16 outputs by 32 inputs, inputs in pairs.
+// Where the weight of (output n, tap k, input c) lies: for every 32 outputs a row of tile pairs of 16 outputs by
+// 32 inputs each, inputs in twos, in the order in which block() reads them.
 int64_t place_of(const TileWeights & w, int64_t n, int64_t k, int64_t c) {
-    const int64_t block = (n / tile_rows * w.taps + k) * (w.in / tile_channels) + c / tile_channels;
-    return block * tile_elements + c % tile_channels / 2 * 2 * tile_rows + n % tile_rows * 2 + c % 2;
+    const int64_t pair = (n / tile_channels * w.taps + k) * (w.in / tile_channels) + c / tile_channels;
+    const int64_t tile = 2 * pair + n % tile_channels / tile_rows;
+    return tile * tile_elements + c % tile_channels / 2 * 2 * tile_rows + n % tile_rows * 2 + c % 2;
 }
 
 #if ELIZA_HAS_TILES
@@ -75,14 +79,19 @@ struct TileNode {
     const Cancel *      cancel;
 };
 
+// One pair of weight tiles on its way to the first cache; an address past the end does no harm.
+void fetch(const uint16_t * tiles) {
+    for (int64_t i = 0; i < 2 * tile_elements; i += 32) {
+        _mm_prefetch(reinterpret_cast<const char *>(tiles + i), _MM_HINT_T0);
+    }
+}
+
 // 32 time steps by 32 outputs: two by two accumulators, every loaded tile is used twice.
 __attribute__((target("amx-tile,amx-bf16"))) void block(const TileNode & node, const uint16_t * x, int64_t n,
                                                         float * out, size_t out_row_bytes) {
     const TileWeights & w         = *node.weights;
     const auto          row_bytes = static_cast<size_t>(w.in) * sizeof(uint16_t);
-    const int64_t       column    = w.taps * w.in * tile_rows;  // weights of 16 outputs
-    const uint16_t *    left      = w.tiles + n / tile_rows * column;
-    const uint16_t *    right     = left + column;
+    const uint16_t *    tiles     = w.tiles + n * w.taps * w.in;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
@@ -92,14 +101,14 @@ __attribute__((target("amx-tile,amx-bf16"))) void block(const TileNode & node, c
         for (int64_t c = 0; c < w.in; c += tile_channels) {
             _tile_loadd(4, upper + c, row_bytes);
             _tile_loadd(5, upper + tile_rows * w.in + c, row_bytes);
-            _tile_loadd(6, left, 64);
-            _tile_loadd(7, right, 64);
+            _tile_loadd(6, tiles, 64);
+            _tile_loadd(7, tiles + tile_elements, 64);
+            fetch(tiles + pairs_ahead * 2 * tile_elements);
             _tile_dpbf16ps(0, 4, 6);
             _tile_dpbf16ps(1, 4, 7);
             _tile_dpbf16ps(2, 5, 6);
             _tile_dpbf16ps(3, 5, 7);
-            left += tile_elements;
-            right += tile_elements;
+            tiles += 2 * tile_elements;
         }
     }
     char * base = reinterpret_cast<char *>(out);
@@ -119,22 +128,28 @@ void short_block(const TileNode & node, const uint16_t * x, int64_t n, ggml_tens
     }
 }
 
+void any_block(const TileNode & node, const uint16_t * x, int64_t n, ggml_tensor * dst, int64_t t) {
+    const uint16_t * from = x + t * node.weights->in;
+    if (t + tile_steps > dst->ne[1]) {
+        short_block(node, from, n, dst, t);
+    } else {
+        block(node, from, n, static_cast<float *>(dst->data) + t * dst->ne[0] + n, dst->nb[1]);
+    }
+}
+
 void run_tiles(ggml_tensor * dst, int ith, int nth, void * data) {
     const auto &    node  = *static_cast<const TileNode *>(data);
     const auto *    x     = static_cast<const uint16_t *>(dst->src[0]->data);
     const int64_t   steps = (dst->ne[1] + tile_steps - 1) / tile_steps;
+    const int64_t   end   = steps * (ith + 1) / nth;
     const TileScope scope;
-    for (int64_t step = steps * ith / nth; step < steps * (ith + 1) / nth; ++step) {
-        if (node.cancel->load(std::memory_order_relaxed)) {
-            return;
-        }
-        const int64_t    t    = step * tile_steps;
-        const uint16_t * from = x + t * node.weights->in;
+    for (int64_t first = steps * ith / nth; first < end; first += blocks_kept) {
         for (int64_t n = 0; n < dst->ne[0]; n += tile_channels) {
-            if (t + tile_steps > dst->ne[1]) {
-                short_block(node, from, n, dst, t);
-            } else {
-                block(node, from, n, static_cast<float *>(dst->data) + t * dst->ne[0] + n, dst->nb[1]);
+            if (node.cancel->load(std::memory_order_relaxed)) {
+                return;
+            }
+            for (int64_t step = first; step < std::min(first + blocks_kept, end); ++step) {
+                any_block(node, x, n, dst, step * tile_steps);
             }
         }
     }
@@ -158,7 +173,7 @@ bool fits_tiles(int64_t in, int64_t out) {
     return in % tile_channels == 0 && out % tile_channels == 0;
 }
 
-std::unique_ptr<TileWeights> make_tiles(const ggml_tensor * weight, int64_t taps) {
+std::unique_ptr<TileWeights> make_tiles(const ggml_tensor * weight, const char * bytes, int64_t taps) {
     const int64_t    in    = weight->ne[0] / taps;
     auto             w     = std::make_unique<TileWeights>(TileWeights{taps, in, weight->ne[1], nullptr, nullptr});
     const auto       count = static_cast<size_t>(ggml_nelements(weight));
@@ -169,7 +184,7 @@ std::unique_ptr<TileWeights> make_tiles(const ggml_tensor * weight, int64_t taps
     w->tiles               = static_cast<uint16_t *>(std::align(64, count * sizeof(uint16_t), start, room));
     std::vector<float> row(static_cast<size_t>(weight->ne[0]));
     for (int64_t n = 0; n < w->out; ++n) {
-        const char * packed = static_cast<const char *>(weight->data) + static_cast<size_t>(n) * weight->nb[1];
+        const char * packed = bytes + static_cast<size_t>(n) * weight->nb[1];
         ggml_get_type_traits(weight->type)->to_float(packed, row.data(), weight->ne[0]);
         for (int64_t i = 0; i < weight->ne[0]; ++i) {
             w->tiles[place_of(*w, n, i / in, i % in)] = rounded(row[static_cast<size_t>(i)]);
@@ -187,8 +202,8 @@ bool tiles_available() {
 
 ggml_tensor * convolve_tiles(const Site & site, ggml_tensor * x, const TileWeights & weights, int64_t dilation,
                              int64_t length) {
-    return ggml_custom_4d(site.context, GGML_TYPE_F32, weights.out, length, 1, 1, &x, 1, run_tiles, GGML_N_TASKS_MAX,
-                          site.arena->add(TileNode{&weights, dilation, site.cancel}));
+    return make_node(site, {weights.out, length}, {x}, run_tiles,
+                     site.arena->add(TileNode{&weights, dilation, site.cancel}));
 }
 
 #else

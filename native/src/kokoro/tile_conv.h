@@ -23,8 +23,8 @@ struct TileWeights {
 };
 
 bool fits_tiles(int64_t in, int64_t out);
-// `weight` is [taps * in, out], of any type that ggml can widen.
-std::unique_ptr<TileWeights> make_tiles(const ggml_tensor * weight, int64_t taps);
+// `weight` is [taps * in, out], of any type that ggml can widen; `bytes` are its contents.
+std::unique_ptr<TileWeights> make_tiles(const ggml_tensor * weight, const char * bytes, int64_t taps);
 
 // `x` is bfloat16 [in, length + dilation * (taps - 1) + spare], spare >= tile_steps; no bias.
 ggml_tensor * convolve_tiles(const Site & site, ggml_tensor * x, const TileWeights & weights, int64_t dilation,

@@ -25,10 +25,10 @@ bool must_stop(void * flag) {
 
 // The nodes of one graph. Their data lives in the voice's allocator, their parameters here.
 struct Scratch {
-    explicit Scratch(const Cancel & cancel)
+    Scratch(const Cancel & cancel, Crew * crew)
         : context(ggml_init(
               {ggml_tensor_overhead() * max_nodes + ggml_graph_overhead_custom(max_nodes, false), nullptr, true})),
-          site{context.get(), &arena, &cancel} {
+          site{context.get(), &arena, &cancel, crew} {
         if (context == nullptr) {
             throw std::bad_alloc();
         }
@@ -141,6 +141,7 @@ void Voice::speak(std::string_view ipa, const Manner & manner, const Cancel & ca
     if (silent) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "the text holds nothing that the voice can say");
     }
+    gather();
     for (const std::string & piece : pieces) {
         speak_piece(piece, manner, cancel, sink);
     }
@@ -174,7 +175,7 @@ Voice::Text Voice::read_text(const std::vector<int32_t> & tokens, const float * 
     std::iota(positions.begin(), positions.end(), 0);
     const auto count = static_cast<int64_t>(padded.size());
 
-    Scratch           scratch(cancel);
+    Scratch           scratch(cancel, crew_.get());
     Trace             trace{stages_ != nullptr, {}};
     const TextInputs  in{scratch.input(GGML_TYPE_I32, count), scratch.input(GGML_TYPE_I32, count),
                          scratch.input(GGML_TYPE_F32, h.style)};
@@ -194,7 +195,7 @@ Voice::Text Voice::read_text(const std::vector<int32_t> & tokens, const float * 
 std::vector<float> Voice::make_sound(const Text & text, const float * style, const Manner & manner,
                                      const Cancel & cancel) {
     const Hyper &      h = model_->hyper();
-    Scratch            scratch(cancel);
+    Scratch            scratch(cancel, crew_.get());
     Trace              trace{stages_ != nullptr, {}};
     const SpeechInputs in{scratch.input(GGML_TYPE_F32, h.hidden + h.style, text.count),
                           scratch.input(GGML_TYPE_F32, h.hidden, text.count),
@@ -213,8 +214,15 @@ std::vector<float> Voice::make_sound(const Text & text, const float * style, con
     return values_of(wave);
 }
 
+void Voice::gather() {
+    const int threads = llm::cpu_threads();
+    ggml_backend_cpu_set_n_threads(backend_.get(), model_->has_tiles() ? 1 : threads);
+    if (model_->has_tiles() && (crew_ == nullptr || crew_->size() != threads)) {
+        crew_ = std::make_unique<Crew>(threads);
+    }
+}
+
 void Voice::run(ggml_cgraph * graph, const Cancel & cancel) {
-    ggml_backend_cpu_set_n_threads(backend_.get(), llm::cpu_threads());
     ggml_backend_cpu_set_abort_callback(backend_.get(), must_stop, const_cast<Cancel *>(&cancel));
     const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph);
     ggml_backend_cpu_set_abort_callback(backend_.get(), nullptr, nullptr);

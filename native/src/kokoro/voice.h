@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kokoro/builder.h"
+#include "kokoro/crew.h"
 #include "kokoro/phonemes.h"
 
 #include "ggml-cpp.h"
@@ -68,12 +69,14 @@ class Voice {
     void               run(ggml_cgraph * graph, const Cancel & cancel);
     void               show(const Trace & trace) const;
     void               trim();
+    void               gather();  // as many threads as ELIZA_THREADS says now
 
     std::shared_ptr<const Model> model_;
     std::filesystem::path        model_file_, style_file_;
     StyleTable                   style_;
     Alphabet                     alphabet_;
     ggml_backend_ptr             backend_;
+    std::unique_ptr<Crew>        crew_;  // only with the matrix unit: all that is heavy then runs in our own nodes
     ggml_gallocr_ptr             text_memory_, speech_memory_;
     StageSink                    stages_;
 };

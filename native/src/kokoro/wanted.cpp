@@ -18,7 +18,19 @@ class List {
         matrix(name + ".weight", in, out);
         vector(name + ".bias", out);
     }
+    // For the matrix unit where it is wanted: only what Builder::shape() and Builder::linear() read.
+    void tiled(const std::string & name, int64_t columns, int64_t taps, int64_t rows) {
+        items.push_back({name, columns, rows, Wanted::Kind::matrix, taps});
+    }
+    void tiled_linear(const std::string & name, int64_t in, int64_t out) {
+        tiled(name + ".weight", in, 1, out);
+        vector(name + ".bias", out);
+    }
     void conv(const std::string & name, int64_t in, int64_t taps, int64_t out) {
+        tiled(name + ".weight", taps * aligned(in), taps, out);
+        vector(name + ".bias", out);
+    }
+    void plain_conv(const std::string & name, int64_t in, int64_t taps, int64_t out) {
         linear(name, taps * aligned(in), out);
     }
     void norm(const std::string & name, int64_t width) {
@@ -26,7 +38,7 @@ class List {
         vector(name + ".bias", width);
     }
     void lstm(const std::string & name, int64_t in, int64_t hidden) {
-        matrix(name + ".ih", in, 8 * hidden);
+        tiled(name + ".ih", in, 1, 8 * hidden);
         matrix(name + ".hh", hidden, 8 * hidden);
         vector(name + ".bias", 8 * hidden);
     }
@@ -36,7 +48,7 @@ class List {
         conv(name + ".conv1", in, 3, out);
         conv(name + ".conv2", out, 3, out);
         if (in != out) {
-            matrix(name + ".conv1x1.weight", aligned(in), out);
+            tiled(name + ".conv1x1.weight", aligned(in), 1, out);
         }
         if (upsample) {
             vector(name + ".pool.weight", in, 3);
@@ -49,7 +61,6 @@ class List {
                 const std::string end = half + std::to_string(i);
                 linear(name + ".adain" + end, h.style, 2 * width);
                 conv(name + ".convs" + end, width, taps, width);
-                items[items.size() - 2].tile_taps = taps;  // the weight, before its bias
                 vector(name + ".alpha" + end, width);
             }
         }
@@ -60,15 +71,15 @@ void text_part(List & list, const Hyper & h) {
     list.vector("bert.tokens", h.bert_embedding, h.tokens);
     list.vector("bert.positions", h.bert_embedding, h.bert_context);
     list.norm("bert.embedding_norm", h.bert_embedding);
-    list.linear("bert.map", h.bert_embedding, h.bert_hidden);
+    list.tiled_linear("bert.map", h.bert_embedding, h.bert_hidden);
     for (const char * part : {"q", "k", "v", "out"}) {
-        list.linear(std::string("bert.attention.") + part, h.bert_hidden, h.bert_hidden);
+        list.tiled_linear(std::string("bert.attention.") + part, h.bert_hidden, h.bert_hidden);
     }
     list.norm("bert.attention_norm", h.bert_hidden);
-    list.linear("bert.ffn_up", h.bert_hidden, h.bert_ffn);
-    list.linear("bert.ffn_down", h.bert_ffn, h.bert_hidden);
+    list.tiled_linear("bert.ffn_up", h.bert_hidden, h.bert_ffn);
+    list.tiled_linear("bert.ffn_down", h.bert_ffn, h.bert_hidden);
     list.norm("bert.ffn_norm", h.bert_hidden);
-    list.linear("bert.project", h.bert_hidden, h.hidden);
+    list.tiled_linear("bert.project", h.bert_hidden, h.hidden);
     list.vector("text.tokens", h.hidden, h.tokens);
     for (int i = 0; i < h.layers; ++i) {
         list.conv("text.cnn." + std::to_string(i), h.hidden, h.text_kernel, h.hidden);
@@ -83,7 +94,7 @@ void predictor_part(List & list, const Hyper & h) {
         list.linear("predictor.norm." + std::to_string(i), h.style, 2 * h.hidden);
     }
     list.lstm("predictor.duration", h.hidden + h.style, h.hidden / 2);
-    list.linear("predictor.duration_out", h.hidden, h.max_duration);
+    list.tiled_linear("predictor.duration_out", h.hidden, h.max_duration);
     list.lstm("predictor.shared", h.hidden + h.style, h.hidden / 2);
     for (const char * curve : {"F0", "N"}) {
         const std::string name = std::string("predictor.") + curve;
@@ -114,16 +125,16 @@ void generator_part(List & list, const Hyper & h) {
     for (size_t i = 0; i < h.rates.size(); ++i) {
         const std::string n     = std::to_string(i);
         const int64_t     width = h.stage_channels(i);
-        list.matrix("generator.up." + n + ".weight", 2 * aligned(2 * width), h.rates[i] * width);
+        list.tiled("generator.up." + n + ".weight", 2 * aligned(2 * width), 2, h.rates[i] * width);
         list.vector("generator.up." + n + ".bias", width);
-        list.conv("generator.noise." + n, 2 * h.bins(), h.noise_kernel(i), width);
+        list.plain_conv("generator.noise." + n, 2 * h.bins(), h.noise_kernel(i), width);
         list.snake_block("generator.noise_block." + n, h, width, h.noise_block_kernel(i));
         for (size_t j = 0; j < h.kernels.size(); ++j) {
             const size_t block = i * h.kernels.size() + j;
             list.snake_block("generator.block." + std::to_string(block), h, width, h.kernels[j]);
         }
     }
-    list.conv("generator.out", h.stage_channels(h.rates.size() - 1), 7, 2 * h.bins());
+    list.plain_conv("generator.out", h.stage_channels(h.rates.size() - 1), 7, 2 * h.bins());
 }
 
 }  // namespace
