@@ -216,19 +216,15 @@ def _has(lib: Any, symbol: str) -> bool:
 
 def _accepted_abi(path: Path, lib: Any) -> int:
     missing = [each for family in abi.REQUIRED for each in symbols_of(family) if not _has(lib, each)]
+    details: dict[str, Any] = {"path": str(path)}
     if missing:
-        details = {"path": str(path), "symbols": missing}
+        details |= {"symbols": missing}
         raise NativeError("symbol_absent", "This file is not Eliza-1's engine.", details=details)
     told = bytes(FFI.string(lib.eliza_inference_abi_version())).decode("ascii", "replace")
     version = int(told) if told.isdecimal() else -1
     forbidden = [each for each in abi.ACCEPTED.get(version, ()) if _has(lib, each)]
     if version not in abi.ACCEPTED or forbidden:
-        details: dict[str, Any] = {
-            "path": str(path),
-            "abi": told,
-            "expected": abi.ABI_VERSION,
-            "unexpected_symbols": forbidden,
-        }
+        details |= {"abi": told, "expected": abi.ABI_VERSION, "unexpected_symbols": forbidden}
         raise NativeError("abi_mismatch", "Eliza-1's engine is of another version.", details=details)
     return version
 

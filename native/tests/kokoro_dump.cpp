@@ -23,8 +23,8 @@ void write_stage(const std::filesystem::path & folder, const std::string & name,
 
 int dump(int argc, char ** argv) {
     const std::filesystem::path folder(argv[4]);
-    const auto size = static_cast<int>(std::filesystem::file_size(argv[2]) / sizeof(float) / 510);
-    Voice      voice(argv[1], argv[2], size);
+    const auto                  size = static_cast<int>(std::filesystem::file_size(argv[2]) / sizeof(float) / 510);
+    Voice                       voice(argv[1], argv[2], size);
     voice.watch([&](const std::string & name, const ggml_tensor * x) { write_stage(folder, name, x); });
     Manner manner;
     manner.speed = argc > 5 ? std::strtof(argv[5], nullptr) : 1.0f;

@@ -127,8 +127,8 @@ def load_canonical(model: Any, canonical: dict[str, Any]) -> None:
     state = model.state_dict()
     for name in list(state):
         stem, _, part = name.rpartition(".")
-        weight = canonical.get(f"{stem}.weight")
         if part in ("weight_v", "weight_g"):
+            weight = canonical[f"{stem}.weight"]
             axes = tuple(range(1, weight.ndim))
             gain = np.sqrt(np.square(weight).sum(axis=axes, keepdims=True))
             # a row of zeros has no direction: any will do under a gain of zero

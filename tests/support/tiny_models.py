@@ -3,7 +3,7 @@
 `sure/` is a bundle whose text model always says the same sentence and whose drafter agrees; `noise/` is one
 whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
 of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
-the sentence.
+the sentence. `voice/` is a bundle with a tiny voice and two style tables.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
 from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
+from eliza_catalog.parts.tiny_voice import write_tiny_voice_model, write_tiny_voice_table
 
 NOISE = 1.0
 
@@ -32,6 +33,11 @@ def write_tiny_models(into: Path) -> None:
     assert word in model, "the vocabulary lost its first word"
     (into / "foreign.gguf").write_bytes(model.replace(word, word.swapcase()))
     (into / "words.txt").write_text(TINY_TEXT, encoding="utf-8")
+    voices = into / "voice" / "tts" / "kokoro" / "voices"
+    voices.mkdir(parents=True, exist_ok=True)
+    write_tiny_voice_model(voices.parent / "voice.gguf", seed=1)
+    for seed, name in enumerate(("af_bella", "af_heart")):
+        write_tiny_voice_table(voices / f"{name}.bin", seed=seed)
 
 
 if __name__ == "__main__":

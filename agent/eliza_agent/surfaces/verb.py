@@ -52,8 +52,7 @@ def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> 
         as_json = bool(options.get("as_json"))
         open_log(os.environ.get("ELIZA_LOG", "warning"))
         try:
-            call = functools.partial(function, **options)
-            answer = anyio.run(call) if inspect.iscoroutinefunction(function) else call()
+            answer = _answered(functools.partial(function, **options))
         except KeyboardInterrupt:
             leave_interrupted(as_json)
         except BaseException as error:  # noqa: BLE001 - the one place where every failure becomes a document
@@ -62,6 +61,15 @@ def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> 
         sys.exit(answer.exit_code)
 
     return run
+
+
+def _answered(call: Callable[[], Answer] | Callable[[], Awaitable[Answer]]) -> Answer:
+    if inspect.iscoroutinefunction(call):
+        spoken: Answer = anyio.run(call)
+        return spoken
+    answer = call()
+    assert isinstance(answer, Answer)
+    return answer
 
 
 def sole_failure(error: BaseException) -> ElizaError:

@@ -87,7 +87,8 @@ def fold_weight_norm(gain: F32, direction: F32) -> F32:
     """W = g * v / |v|, the norm over everything but the first axis (as torch's weight_norm, dim 0)."""
     axes = tuple(range(1, direction.ndim))
     norm = np.sqrt(np.sum(np.square(direction.astype(np.float64)), axis=axes, keepdims=True))
-    return (direction * (gain.astype(np.float64) / norm)).astype(np.float32)
+    folded: F32 = (direction * (gain.astype(np.float64) / norm)).astype(np.float32)
+    return folded
 
 
 def _padded(channels: int) -> int:

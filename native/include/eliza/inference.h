@@ -21,38 +21,38 @@
 #include <stdint.h>
 
 #if defined(_WIN32)
-#  if defined(ELIZA_BUILDING_LIBRARY)
-#    define ELIZA_API __declspec(dllexport)
-#  else
-#    define ELIZA_API __declspec(dllimport)
-#  endif
+#if defined(ELIZA_BUILDING_LIBRARY)
+#define ELIZA_API __declspec(dllexport)
 #else
-#  define ELIZA_API __attribute__((visibility("default")))
+#define ELIZA_API __declspec(dllimport)
+#endif
+#else
+#define ELIZA_API __attribute__((visibility("default")))
 #endif
 
 #define ELIZA_INFERENCE_ABI_VERSION 14
 
-#define ELIZA_OK                   0
+#define ELIZA_OK 0
 #define ELIZA_ERR_NOT_IMPLEMENTED (-1) /* the feature is not in this build */
-#define ELIZA_ERR_INVALID_ARG     (-2) /* a bad argument, or a buffer that is too small */
-#define ELIZA_ERR_BUNDLE_INVALID  (-3) /* the bundle folder or one of its files is missing or unreadable */
-#define ELIZA_ERR_FFI_FAULT       (-4) /* a system call or the runtime underneath failed */
-#define ELIZA_ERR_OOM             (-5) /* memory ran out */
-#define ELIZA_ERR_ABI_MISMATCH    (-6) /* loader and library disagree */
-#define ELIZA_ERR_CANCELLED       (-7) /* the caller asked for cancellation */
+#define ELIZA_ERR_INVALID_ARG (-2)     /* a bad argument, or a buffer that is too small */
+#define ELIZA_ERR_BUNDLE_INVALID (-3)  /* the bundle folder or one of its files is missing or unreadable */
+#define ELIZA_ERR_FFI_FAULT (-4)       /* a system call or the runtime underneath failed */
+#define ELIZA_ERR_OOM (-5)             /* memory ran out */
+#define ELIZA_ERR_ABI_MISMATCH (-6)    /* loader and library disagree */
+#define ELIZA_ERR_CANCELLED (-7)       /* the caller asked for cancellation */
 
 #define ELIZA_POOLING_NONE 0
 #define ELIZA_POOLING_MEAN 1
-#define ELIZA_POOLING_CLS  2
+#define ELIZA_POOLING_CLS 2
 #define ELIZA_POOLING_LAST 3
 
 /* Why a text stream ended (additive, see eliza_inference_llm_stream_end_reason). */
-#define ELIZA_END_NONE         0 /* it has not */
-#define ELIZA_END_OF_TEXT      1 /* the model ended its turn */
-#define ELIZA_END_MAX_TOKENS   2
+#define ELIZA_END_NONE 0    /* it has not */
+#define ELIZA_END_OF_TEXT 1 /* the model ended its turn */
+#define ELIZA_END_MAX_TOKENS 2
 #define ELIZA_END_CONTEXT_FULL 3 /* cut off: no room for another token */
 
-#define ELIZA_KOKORO_G2P_ASCII  0 /* no phonemiser inside: phonemise outside and use the IPA calls */
+#define ELIZA_KOKORO_G2P_ASCII 0 /* no phonemiser inside: phonemise outside and use the IPA calls */
 #define ELIZA_KOKORO_G2P_ESPEAK 1
 
 #ifdef __cplusplus
@@ -115,7 +115,7 @@ ELIZA_API int eliza_inference_llm_stream_supported(void);
 ELIZA_API int eliza_inference_llm_mtp_supported(void);
 ELIZA_API int eliza_inference_llm_kv_quant_supported(void);
 /* Loads the bundle's text model on first use and shares it. NULL on failure. */
-ELIZA_API EliLlmStream * eliza_inference_llm_stream_open(EliInferenceContext * ctx,
+ELIZA_API EliLlmStream * eliza_inference_llm_stream_open(EliInferenceContext *             ctx,
                                                          const eliza_llm_stream_config_t * config, char ** out_error);
 /* Appends prompt tokens; ids are copied. */
 ELIZA_API int eliza_inference_llm_stream_prefill(EliLlmStream * stream, const int32_t * token_ids, size_t num_tokens,
@@ -200,8 +200,8 @@ ELIZA_API int eliza_inference_encode_reference(EliInferenceContext * ctx, const 
 ELIZA_API int eliza_inference_kokoro_supported(void);
 /* voice_bin: raw little-endian f32 table, rows of style_dim (256 for v1.0), one row per phoneme count.
  * Replaces the model and voice loaded before. */
-ELIZA_API int eliza_inference_kokoro_load(EliInferenceContext * ctx, const char * gguf_path, const char * voice_bin_path,
-                                          int style_dim, char ** out_error);
+ELIZA_API int eliza_inference_kokoro_load(EliInferenceContext * ctx, const char * gguf_path,
+                                          const char * voice_bin_path, int style_dim, char ** out_error);
 /* Raw text, only as good as eliza_inference_kokoro_g2p_kind says. Returns samples written. */
 ELIZA_API int eliza_inference_kokoro_synthesize(EliInferenceContext * ctx, const char * text, size_t text_len,
                                                 float speed, float * out_pcm, size_t max_samples, char ** out_error);
@@ -235,36 +235,37 @@ ELIZA_API int eliza_inference_asr_transcribe_timed(EliInferenceContext * ctx, co
                                                    int sample_rate, char * out_text, size_t max_bytes,
                                                    int * out_start_ms, int * out_end_ms, size_t * io_num_words,
                                                    char ** out_error);
-ELIZA_API int            eliza_inference_asr_stream_supported(void);
+ELIZA_API int eliza_inference_asr_stream_supported(void);
 ELIZA_API EliAsrStream * eliza_inference_asr_stream_open(EliInferenceContext * ctx, int sample_rate, char ** out_error);
-ELIZA_API int eliza_inference_asr_stream_feed(EliAsrStream * stream, const float * pcm, size_t num_samples,
-                                              char ** out_error);
-ELIZA_API int eliza_inference_asr_stream_partial(EliAsrStream * stream, char * out_text, size_t max_bytes,
+ELIZA_API int            eliza_inference_asr_stream_feed(EliAsrStream * stream, const float * pcm, size_t num_samples,
+                                                         char ** out_error);
+ELIZA_API int  eliza_inference_asr_stream_partial(EliAsrStream * stream, char * out_text, size_t max_bytes,
+                                                  int * out_tokens, size_t * io_num_tokens, char ** out_error);
+ELIZA_API int  eliza_inference_asr_stream_finish(EliAsrStream * stream, char * out_text, size_t max_bytes,
                                                  int * out_tokens, size_t * io_num_tokens, char ** out_error);
-ELIZA_API int eliza_inference_asr_stream_finish(EliAsrStream * stream, char * out_text, size_t max_bytes,
-                                                int * out_tokens, size_t * io_num_tokens, char ** out_error);
 ELIZA_API void eliza_inference_asr_stream_close(EliAsrStream * stream);
 
 ELIZA_API int           eliza_inference_wakeword_supported(void);
-ELIZA_API EliWakeWord * eliza_inference_wakeword_open(EliInferenceContext * ctx, int sample_rate, const char * head_name,
-                                                      char ** out_error);
-ELIZA_API int eliza_inference_wakeword_score(EliWakeWord * wake, const float * pcm, size_t num_samples,
-                                             float * out_probability, char ** out_error);
-ELIZA_API int  eliza_inference_wakeword_reset(EliWakeWord * wake, char ** out_error);
-ELIZA_API void eliza_inference_wakeword_close(EliWakeWord * wake);
+ELIZA_API EliWakeWord * eliza_inference_wakeword_open(EliInferenceContext * ctx, int sample_rate,
+                                                      const char * head_name, char ** out_error);
+ELIZA_API int           eliza_inference_wakeword_score(EliWakeWord * wake, const float * pcm, size_t num_samples,
+                                                       float * out_probability, char ** out_error);
+ELIZA_API int           eliza_inference_wakeword_reset(EliWakeWord * wake, char ** out_error);
+ELIZA_API void          eliza_inference_wakeword_close(EliWakeWord * wake);
 
 ELIZA_API int          eliza_inference_speaker_supported(void);
-ELIZA_API EliSpeaker * eliza_inference_speaker_open(EliInferenceContext * ctx, const char * gguf_path, char ** out_error);
-ELIZA_API int  eliza_inference_speaker_embed(EliSpeaker * speaker, const float * pcm, size_t num_samples,
-                                             float * out_embedding, char ** out_error);
-ELIZA_API void eliza_inference_speaker_free(float * embedding);
-ELIZA_API void eliza_inference_speaker_close(EliSpeaker * speaker);
+ELIZA_API EliSpeaker * eliza_inference_speaker_open(EliInferenceContext * ctx, const char * gguf_path,
+                                                    char ** out_error);
+ELIZA_API int          eliza_inference_speaker_embed(EliSpeaker * speaker, const float * pcm, size_t num_samples,
+                                                     float * out_embedding, char ** out_error);
+ELIZA_API void         eliza_inference_speaker_free(float * embedding);
+ELIZA_API void         eliza_inference_speaker_close(EliSpeaker * speaker);
 
 ELIZA_API int         eliza_inference_diariz_supported(void);
 ELIZA_API EliDiariz * eliza_inference_diariz_open(EliInferenceContext * ctx, const char * gguf_path, char ** out_error);
-ELIZA_API int  eliza_inference_diariz_segment(EliDiariz * diariz, const float * pcm, size_t num_samples,
-                                              int8_t * out_labels, size_t * io_num_labels, char ** out_error);
-ELIZA_API void eliza_inference_diariz_close(EliDiariz * diariz);
+ELIZA_API int         eliza_inference_diariz_segment(EliDiariz * diariz, const float * pcm, size_t num_samples,
+                                                     int8_t * out_labels, size_t * io_num_labels, char ** out_error);
+ELIZA_API void        eliza_inference_diariz_close(EliDiariz * diariz);
 
 /* --- sight ---------------------------------------------------------------------------------------------- */
 
@@ -272,7 +273,7 @@ ELIZA_API int eliza_inference_vision_supported(void);
 ELIZA_API int eliza_inference_describe_image(EliInferenceContext * ctx, const uint8_t * image_bytes, size_t num_bytes,
                                              const char * mmproj_path, const char * prompt, char * out_text,
                                              size_t max_bytes, char ** out_error);
-ELIZA_API int            eliza_inference_vision_stream_supported(void);
+ELIZA_API int eliza_inference_vision_stream_supported(void);
 ELIZA_API EliLlmStream * eliza_inference_describe_image_stream_open(EliInferenceContext * ctx,
                                                                     const uint8_t * image_bytes, size_t num_bytes,
                                                                     const char * mmproj_path, const char * prompt,

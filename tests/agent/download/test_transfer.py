@@ -67,8 +67,9 @@ _runs = st.lists(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def hub() -> Iterator[HostileHub]:
+    """One hub per story: what the last one was told to lie about is no part of the next."""
     with hostile_hub({"text/t.gguf": DATA}) as hub:
         yield hub
 
