@@ -3,6 +3,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -97,7 +98,26 @@ async def test_a_voice_that_cannot_be_interrupted_is_refused(monkeypatch: pytest
     failed = step(report, "barge_in")
     assert not failed.passed
     assert "speech-went-on" in failed.facts["faults"]
+    assert [("speech-went-on" in each) for each in failed.facts["tries"]] == [True] * 4
     assert failed.facts["samplesAfterStop"] == 0
+
+
+class DeafOnce(ScriptedVoice):
+    """Misses the first interruption, as a phrase does that ends in the very moment."""
+
+    def stream_ipa(self, ipa: str, on_chunk: Callable[[memoryview, bool], Any], speed: float) -> None:
+        super().stream_ipa(ipa, on_chunk, speed)
+        self.ignores_cancel = self.ignores_cancel and not self._cancelled.is_set()
+
+
+async def test_an_interruption_that_met_no_speech_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    DeafOnce(chunk_s=0.02, ignores_cancel=True).install(monkeypatch)
+    report = await passed_through()
+    assert report.passed, report.as_json()
+    tries = step(report, "barge_in").facts["tries"]
+    assert "speech-went-on" in tries[0]
+    assert tries[-1] == []
+    assert "faults" not in step(report, "barge_in").facts
 
 
 async def test_a_step_that_hangs_meets_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
