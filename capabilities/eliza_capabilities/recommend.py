@@ -17,6 +17,7 @@ from eliza_capabilities.report import HostReport
 from eliza_catalog.manifest import RamBudget
 from eliza_catalog.terms import Backend, Tier
 from eliza_catalog.tiers import FIRST_RUN_TIER, KERNEL_POLICY, KernelPolicy, TierFacts
+from eliza_catalog.words import display_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,7 @@ def _judge(host: HostReport, facts: TierFacts, policy: KernelPolicy, headroom_mi
 def _not_published(facts: TierFacts) -> FitReason:
     return FitReason(
         code="fit.not_published",
-        message=f"{facts.display_name} is not published yet.",
+        message=f"{display_name(facts.tier)} is not published yet.",
         remedy="Choose another Eliza-1 size, or a hub that has it.",
         details={"tier": facts.tier.value, "slug": facts.slug},
     )
@@ -102,7 +103,7 @@ def _not_published(facts: TierFacts) -> FitReason:
 def _not_mobile(facts: TierFacts) -> FitReason:
     return FitReason(
         code="fit.not_mobile",
-        message=f"{facts.display_name} is not made for phones and tablets.",
+        message=f"{display_name(facts.tier)} is not made for phones and tablets.",
         remedy="Choose a smaller Eliza-1 size.",
         details={"tier": facts.tier.value},
     )

@@ -28,7 +28,6 @@ class TierFacts:
 
     tier: Tier
     slug: str
-    display_name: str
     parameters_billion: int
     min_ram_mib: int
     text_size_bytes: int | None

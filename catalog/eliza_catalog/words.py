@@ -7,12 +7,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from eliza_catalog.manifest import Manifest
 from eliza_catalog.terms import Tier
-from eliza_catalog.tiers import TIERS
 
-PRODUCT = "Eliza-1"
+if TYPE_CHECKING:  # `status` must answer at once: it needs names, not the manifest's shapes
+    from eliza_catalog.manifest import Manifest
+
+_NAMES: Mapping[Tier, str] = MappingProxyType(
+    {
+        Tier.T2B: "Eliza-1 2B",
+        Tier.T4B: "Eliza-1 4B",
+        Tier.T9B: "Eliza-1 9B",
+        Tier.T27B: "Eliza-1 27B",
+        Tier.T27B_256K: "Eliza-1 27B 256k",
+    }
+)
 STANDIN_NOTE = "stand-in for demonstrations"
 
 _ANYWHERE = (
@@ -35,7 +47,7 @@ _PATTERN = re.compile(rf"{'|'.join(_ANYWHERE)}|(?<![a-z0-9])(?:{'|'.join(_WHOLE_
 
 def display_name(tier: Tier, *, standin: bool = False) -> str:
     """Return the name a user sees: `Eliza-1 2B`, or that a stand-in is one."""
-    name = TIERS[tier].display_name
+    name = _NAMES[tier]
     return f"{name} ({STANDIN_NOTE})" if standin else name
 
 

@@ -6,9 +6,7 @@ bundles; turns errors into `{code, message, remedy, details}` and exit codes (ho
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from typing import NoReturn
 
 import click
 
@@ -60,15 +58,3 @@ def cli() -> None:
 
     Start with `eliza-agent setup`, then `eliza-agent ask "Hello"`.
     """
-
-
-def main() -> NoReturn:
-    """Run the command line and leave with a documented exit code."""
-    words = sys.argv[1:]
-    if words and words[0] == "status" and set(words[1:]) <= {"--json"}:
-        # The verb that other programs poll: answered without building a command-line parser.
-        from eliza_agent.surfaces.status import quick_status
-
-        sys.exit(quick_status(as_json="--json" in words))
-    cli(prog_name="eliza-agent", windows_expand_args=False)
-    raise AssertionError("click leaves by itself")
