@@ -9,7 +9,7 @@ demo: $(VENV)/.installed  ## build, download, prove, activate, ask: the main job
 	$(BIN)/eliza-agent demo --dir .demo
 
 test: $(VENV)/.test-installed  ## every test that runs on this machine
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest
 
 test-unit: $(VENV)/.test-installed  ## the quick ones, Python only
 	$(BIN)/python -m pytest -m "not slow and not parity"
