@@ -22,7 +22,7 @@ check: $(VENV)/.lint-installed  ## lint, format, types, import walls, C++ format
 format: $(VENV)/.lint-installed
 	$(BIN)/ruff format . && $(BIN)/ruff check --fix . && $(BIN)/python tests/house/check.py --format
 
-bench: $(VENV)/.test-installed  ## speed, as ratios against a peer in the same run
+bench: $(VENV)/.parity-installed  ## speed, as ratios against a peer in the same run
 	$(BIN)/python -m tests.bench
 
 clean:

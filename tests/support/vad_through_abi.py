@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import os
+from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -35,7 +36,9 @@ class Refused(Exception):
 
 
 def library_file() -> Path:
-    """Return the built library: what ELIZA_NATIVE_LIB names, else the installed one, else the newest build tree's.
+    """Return the built library: what ELIZA_NATIVE_LIB names, else the installed package's.
+
+    Never one found in a build folder: a sanitizer's build may lie there, which no plain process can load.
 
     Raises:
         RuntimeError: there is none.
@@ -43,15 +46,11 @@ def library_file() -> Path:
     named = os.environ.get("ELIZA_NATIVE_LIB")
     if named:
         return Path(named)
-    root = Path(__file__).resolve().parents[2]
     names = ("libelizainference.so", "libelizainference.dylib", "elizainference.dll")
-    found = [
-        path for top in ("native/eliza_native", "native/build", "build") for path in (root / top).rglob("*elizainf*")
-    ]
-    found = [path for path in found if path.name in names]
-    if not found:
-        raise RuntimeError("this test needs the native library: build it, or name it in ELIZA_NATIVE_LIB")
-    return max(found, key=lambda path: path.stat().st_mtime)
+    there = [path for path in (Path(str(files("eliza_native") / "lib" / name)) for name in names) if path.is_file()]
+    if not there:
+        raise RuntimeError("this test needs the native library: install the package, or name it in ELIZA_NATIVE_LIB")
+    return there[0]
 
 
 def _load() -> tuple[Any, Any]:

@@ -54,7 +54,7 @@ def make_small_parts(cache: Path, say: Say) -> DemoParts:
     Raises:
         DownloadError, IntegrityError, StorageError: as `fetch`.
     """
-    text = _text_part(cache, say)
+    text = text_part(cache, say)
     voices = _voice_tables(cache, say)
     path = artifact_path("text", context="8k")
     return DemoParts(
@@ -94,7 +94,7 @@ _ORIGINS = {
 }
 
 
-def _text_part(cache: Path, say: Say) -> Path:
+def text_part(cache: Path, say: Say) -> Path:
     archive = fetch(_TEXT, cache, say)
 
     def make(out: Path) -> None:
