@@ -95,6 +95,7 @@ _ORIGINS = {
 
 
 def text_part(cache: Path, say: Say) -> Path:
+    """Return the small text model, fetched and unpacked once."""
     archive = fetch(_TEXT, cache, say)
 
     def make(out: Path) -> None:
