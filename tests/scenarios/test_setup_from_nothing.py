@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import wave
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.hostile_hub import hostile_hub
 from tests.support.native_library import native_library, tiny_bundle
 
 from eliza_catalog.errors import ExitCode
@@ -31,15 +34,21 @@ class Done:
     error: dict[str, Any]
 
 
-def agent(state: Path, *words: str, env: dict[str, str] | None = None) -> Done:
-    """Run the real command line in a process of its own, with `--json`."""
+def started(state: Path, *words: str) -> subprocess.Popen[str]:
+    """Start the real command line in a process of its own, with `--json`."""
     command = [sys.executable, "-m", "eliza_agent", *words, "--json"]
     paths = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": paths, "ELIZA_STATE_DIR": str(state), **(env or {})}
+    environment = {**os.environ, "PYTHONPATH": paths, "ELIZA_STATE_DIR": str(state)}
     environment["ELIZA_NATIVE_LIB"] = str(native_library().path)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    error = json.loads(done.stderr) if done.returncode and done.stderr.startswith("{") else {}
-    return Done(done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, error)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def agent(state: Path, *words: str) -> Done:
+    """Run the real command line to its end."""
+    with started(state, *words) as process:
+        out, err = process.communicate()
+    error = json.loads(err) if process.returncode and err.startswith("{") else {}
+    return Done(process.returncode, json.loads(out) if out.strip() else {}, error)
 
 
 @pytest.fixture
@@ -87,8 +96,12 @@ def asked_paths(log: Path) -> list[str]:
     return [json.loads(line)["path"] for line in log.read_text("utf-8").splitlines()]
 
 
-def setup(state: Path, address: str, *more: str) -> Done:
-    return agent(state, "setup", "--hub", address, "--allow-standin", "--yes", *more)
+def setup_words(address: str) -> list[str]:
+    return ["setup", "--hub", address, "--allow-standin", "--yes"]
+
+
+def setup(state: Path, address: str) -> Done:
+    return agent(state, *setup_words(address))
 
 
 def test_from_nothing_to_a_spoken_answer(tmp_path: Path, hub_folder: Path) -> None:
@@ -155,6 +168,33 @@ def test_one_flipped_byte_activates_nothing(tmp_path: Path, hub_folder: Path) ->
         done = setup(tmp_path / "state", address)
     assert (done.code, done.error["code"]) == (ExitCode.INTEGRITY, "integrity.digest")
     assert agent(tmp_path / "state", "status").document["state"] == "not-set-up"
+
+
+@pytest.mark.parametrize("moment", [0.3, 0.8])
+def test_sigkill_in_mid_download_costs_nothing(tmp_path: Path, moment: float) -> None:
+    root, manifest = tiny_bundle()
+    files = {f"bundles/{root.name}/{path.relative_to(root).as_posix()}": path.read_bytes() for path in files_of(root)}
+    wanted = {one.path.text: one.sha256.hex for group in manifest.files.values() for one in group}
+    total = sum((root / path).stat().st_size for path in wanted)
+    state = tmp_path / "state"
+    with hostile_hub(files) as hub:
+        hub.bytes_per_s = total / 4
+        with started(state, *setup_words(hub.url)) as process:
+            while hub.bytes_sent() < moment * total:
+                assert process.poll() is None, "it was killed too late to show anything"
+                time.sleep(0.01)
+            process.kill()
+        hub.bytes_per_s = None
+        done = setup(state, hub.url)
+        served = hub.bytes_sent()
+    assert (done.code, done.document["status"]["state"]) == (0, "ready")
+    assert served <= 1.05 * total
+    (place,) = [path.parent for path in state.rglob(MANIFEST_NAME) if "bundles" in path.parts]
+    assert {path: hashlib.sha256((place / path).read_bytes()).hexdigest() for path in wanted} == wanted
+
+
+def files_of(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.is_file()]
 
 
 def test_a_hub_that_is_not_there_is_a_network_error(tmp_path: Path) -> None:
