@@ -19,7 +19,7 @@ from eliza_agent.surfaces.status import status_document, status_text
 from eliza_agent.surfaces.talk import answer_once
 from eliza_agent.surfaces.verb import Answer, common_options, verb
 
-QUESTION = "What is the capital of France?"
+QUESTION = "Why is the sky blue?"
 
 
 @click.command("demo")
