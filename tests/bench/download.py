@@ -20,8 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = [str(ROOT), *(str(ROOT / room) for room in ("agent", "capabilities", "catalog", "native"))]
-sys.path[:0] = ROOMS
+sys.path.insert(0, str(ROOT))
 
 import anyio  # noqa: E402
 from tests.support.bundle_repo import FOLDER, TEXT, BundleRepo, make_repo  # noqa: E402
@@ -61,9 +60,8 @@ def large_repo(root: Path, mib: int) -> tuple[BundleRepo, str]:
 @contextlib.contextmanager
 def hub_process(root: Path) -> Iterator[str]:
     """Run our hub in a process of its own; yields its address."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(ROOMS)}
     command = [sys.executable, "-c", SERVE, str(root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as hub:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as hub:
         assert hub.stdout is not None
         try:
             yield hub.stdout.readline().strip()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), *(str(ROOT / part) for part in ("catalog", "native"))]
+sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 import onnxruntime  # noqa: E402

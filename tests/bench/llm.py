@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "catalog"), str(ROOT / "native")]
+sys.path.insert(0, str(ROOT))
 
 from tests.support.native_library import native_library  # noqa: E402
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "catalog")]
+sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 from tests.support import vad_clip  # noqa: E402
