@@ -24,7 +24,7 @@ from eliza_catalog.errors import ExitCode
 from eliza_catalog.manifest import MANIFEST_NAME
 from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,9 @@ def test_from_nothing_to_a_spoken_answer(tmp_path: Path, hub_folder: Path) -> No
     assert agent(state, "status").document["active"]["standin"] is True
     answer = agent(state, "ask", "Hello?", "--speak", str(tmp_path / "a.wav"))
     assert answer.document["text"].strip() == TINY_TEXT
+    assert answer.document["was_cut"] is False
+    short = agent(state, "ask", "Hello?", "--max-tokens", "2").document
+    assert (short["tokens"], short["was_cut"]) == (2, True)
     with wave.open(str(tmp_path / "a.wav")) as sound:
         assert sound.getframerate() == 24_000
         assert sound.getnframes() > 24_000

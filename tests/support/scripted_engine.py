@@ -34,7 +34,8 @@ class ScriptedAnswer:
     """What `ScriptedEngine.generate` yields; indices go back where a line rejects."""
 
     def __init__(self, lines: tuple[Line, ...]) -> None:
-        self._lines, self._next, self.has_ended, self.was_stopped = list(lines), 0, False, False
+        self._lines, self._next = list(lines), 0
+        self.has_ended = self.was_stopped = self.was_cut = False
 
     def __aiter__(self) -> ScriptedAnswer:
         return self

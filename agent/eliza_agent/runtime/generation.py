@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from eliza_agent.runtime.interruptible import run_interruptible
 from eliza_native.callbacks import Span, VerifierEvent
 from eliza_native.seam import Cancelled
-from eliza_native.text import Step, TextStream
+from eliza_native.text import EndReason, Step, TextStream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,14 @@ class GeneratedStep:
         return "".join(token.text for token in self.tokens)
 
 
+_CUT = (EndReason.MAX_TOKENS, EndReason.CONTEXT_FULL)
+
+
 class Generation:
     """An async iterator of `GeneratedStep`; ends after the last token, or early when it was stopped.
 
-    `was_stopped` tells the two apart. Cancelling the task that iterates stops the library too.
+    `was_stopped` tells the two apart, and `was_cut` whether the last token was only the last one allowed.
+    Cancelling the task that iterates stops the library too.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Generation:
         self._ended = False
         self._stop_asked = False
         self.was_stopped = False
+        self.was_cut = False
 
     @property
     def has_ended(self) -> bool:
@@ -138,7 +143,9 @@ class Generation:
             GeneratedToken(index=self._count + at, id=token, text=text)
             for at, (token, text) in enumerate(zip(ids, pieces, strict=True))
         )
+        is_whole = len(ids) < len(step.tokens) and self._end_id == step.tokens[len(ids)]
         is_full = self._count + len(ids) >= self._max_tokens
+        self.was_cut = not is_whole and (step.end_reason in _CUT if step.final else is_full)
         return GeneratedStep(
             tokens=tokens,
             rejected=tuple(self._rejected),

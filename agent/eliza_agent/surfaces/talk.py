@@ -25,12 +25,16 @@ from eliza_catalog.words import display_name_of
 from eliza_native.library import open_library
 
 SYSTEM = "You are Eliza-1, a helpful assistant that runs on the user's own device. Answer briefly."
-MOST_TOKENS = 128
+MOST_TOKENS = 512
 CONTEXT_TOKENS = 2048
 
 
-async def answer_once(settings: Settings, question: str, *, speak_to: Path | None, quiet: bool) -> dict[str, Any]:
+async def answer_once(
+    settings: Settings, question: str, *, speak_to: Path | None, quiet: bool, most_tokens: int = MOST_TOKENS
+) -> dict[str, Any]:
     """Ask the active bundle and return the turn as JSON values; the text goes to stdout unless `quiet`.
+
+    An answer that is longer than `most_tokens` is cut there, and says so.
 
     Raises:
         ActivationError: `activation.nothing_active`, or the gate refuses the bundle.
@@ -43,7 +47,7 @@ async def answer_once(settings: Settings, question: str, *, speak_to: Path | Non
         user=question,
         system=SYSTEM,
         speak=speak_to is not None,
-        max_tokens=MOST_TOKENS,
+        max_tokens=most_tokens,
         preset=await load_preset(files.preset),
     )
     speaker = WavSpeaker(speak_to) if speak_to else MemorySpeaker()
@@ -51,13 +55,13 @@ async def answer_once(settings: Settings, question: str, *, speak_to: Path | Non
     _tell(f"{display_name_of(bundle.manifest)}: ", quiet)
     async with open_engine(library, files, settings=engine_settings, phonemise=phonemise) as engine:
         outcome = await run_turn(engine, request, speaker, lambda text: _tell(text, quiet), new_token())
-    _tell("\n", quiet)
+    _tell(f" … [cut after {outcome.tokens} tokens]\n" if outcome.was_cut else "\n", quiet)
     return {"text": outcome.text, **_figures(bundle, asdict(outcome)), "wav": str(speak_to) if speak_to else None}
 
 
 def _figures(bundle: ActiveBundle, outcome: dict[str, Any]) -> dict[str, Any]:
     timings = outcome["timings"]
-    names = {"state", "tokens", "drafted", "accepted", "spoken", "reason"}
+    names = {"state", "tokens", "drafted", "accepted", "spoken", "reason", "was_cut"}
     return {
         "bundle": bundle.installed.key,
         "standin": bundle.manifest.is_standin,

@@ -92,6 +92,7 @@ class _Turn:
         self._texts: list[str] = []
         self._count = self._drafted = self._accepted = self._rejected = 0
         self._text_stopped = False
+        self._was_cut = False
 
     async def run(self) -> None:
         """Run all tasks of the turn to their end."""
@@ -137,6 +138,7 @@ class _Turn:
             timings=self._timings(now_s),
             unspeakable=tuple(self._lane.unspeakable),
             rejected_tokens=self._rejected,
+            was_cut=self._was_cut,
             withdrawn_phrases=self._lane.rollback.withdrawn,
         )
 
@@ -159,6 +161,7 @@ class _Turn:
                     await self._lane.wait_for_room()
             finally:
                 self._text_stopped = not answer.has_ended
+                self._was_cut = answer.was_cut
         self._dispatch(self._chunker.finish())
 
     def _take(self, step: GeneratedStep) -> None:

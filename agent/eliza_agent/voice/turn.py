@@ -169,7 +169,8 @@ class TurnOutcome:
     """What became of a turn.
 
     `spoken_to` is half-open: the tokens [0, spoken_to) were heard. `unspeakable` holds phrases that have no
-    sounds in the voice's language (an emoji, say): shown, counted here, and not part of `spoken`.
+    sounds in the voice's language (an emoji, say): shown, counted here, and not part of `spoken`. `was_cut`
+    tells that the answer met the limit of its tokens before its own end.
     """
 
     state: TurnState
@@ -185,4 +186,5 @@ class TurnOutcome:
     timings: TurnTimings
     unspeakable: tuple[str, ...] = ()
     rejected_tokens: int = 0
+    was_cut: bool = False
     withdrawn_phrases: int = 0

@@ -60,8 +60,11 @@ def run_command(*words: str, deadline_s: float = COMMAND_DEADLINE_S) -> str:
         raise ProbeFault(f"{words[0]} is not there") from error
     except subprocess.TimeoutExpired as error:
         raise ProbeFault(f"{words[0]} took longer than {deadline_s} s") from error
-    except (subprocess.CalledProcessError, OSError) as error:
-        raise ProbeFault(f"{words[0]} failed: {error}") from error
+    except subprocess.CalledProcessError as error:
+        said = next(iter((error.stderr or "").strip().splitlines()), f"exit code {error.returncode}")
+        raise ProbeFault(f"{words[0]} failed: {said}") from error
+    except OSError as error:
+        raise ProbeFault(f"{words[0]} failed: {error.strerror}") from error
     return done.stdout
 
 

@@ -19,6 +19,7 @@ from eliza_agent.surfaces.status import status_document, status_text
 from eliza_agent.surfaces.talk import answer_once
 from eliza_agent.surfaces.verb import Answer, common_options, verb
 
+MOST_TOKENS = 128
 QUESTION = "Why is the sky blue?"
 
 
@@ -58,9 +59,10 @@ async def command(**options: Any) -> Answer:
     status = status_document(state_dir)
     tell = (lambda text: None) if as_json else click.echo
     tell(f"\n{status_text(status)}\n\nYou: {options['question']}")
-    turn = await answer_once(settings, options["question"], speak_to=folder / "answer.wav", quiet=as_json)
+    wav = folder / "answer.wav"
+    turn = await answer_once(settings, options["question"], speak_to=wav, quiet=as_json, most_tokens=MOST_TOKENS)
     document = {"status": status, "report": outcome.report.as_json(), "turn": turn}
-    return Answer(document=document, text=what_next(state_dir, folder / "answer.wav"))
+    return Answer(document=document, text=what_next(state_dir, wav))
 
 
 def stage_demo(kind: str, folder: Path, *, quiet: bool) -> None:
