@@ -239,7 +239,7 @@ def test_commands_that_are_missing_fail_or_hang_are_faults() -> None:
         run_command("no-such-command-of-any-system")
     with pytest.raises(ProbeFault, match="failed"):
         run_command("false")
-    with pytest.raises(ProbeFault, match="ls failed: ls: .*no-such-folder"):
+    with pytest.raises(ProbeFault, match=r"ls failed: ls: .*no-such-folder"):
         run_command("ls", "/no-such-folder")
     with pytest.raises(ProbeFault, match="longer than"):
         run_command("sleep", "5", deadline_s=0.05)

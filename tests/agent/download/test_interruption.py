@@ -18,7 +18,7 @@ from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.lock import hold_lock
 from eliza_catalog.terms import Sha256
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_two_at_once_is_refused_and_names_the_first(layout: StateLayout) -> None:

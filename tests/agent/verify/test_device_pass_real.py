@@ -9,6 +9,7 @@ from eliza_agent.verify.device_pass import prove_on_device
 from eliza_agent.verify.report import ProvenBundle
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_the_tiny_bundle_is_proven_on_this_device(anyio_backend: str) -> None:
