@@ -10,8 +10,13 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+
+from eliza_catalog.errors import SettingsError
+
+LEVELS = ("debug", "info", "warning", "error", "critical")
 
 _SECRET = re.compile(r"(?i)(bearer\s+|authorization['\":= ]+|token['\":= ]+|key['\":= ]+|[?&]token=)[^\s'\",&}]+")
 
@@ -38,6 +43,19 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             document["trace"] = self.formatException(record.exc_info)
         return strike_secrets(json.dumps(document, ensure_ascii=False, default=str))
+
+
+def log_level(environ: Mapping[str, str]) -> str:
+    """Return what ELIZA_LOG names, `warning` by default.
+
+    Raises:
+        SettingsError: `settings.bad_value`.
+    """
+    level = environ.get("ELIZA_LOG") or "warning"
+    if level.lower() not in LEVELS:
+        message = f"ELIZA_LOG must be one of {', '.join(LEVELS)}, not '{level}'."
+        raise SettingsError("bad_value", message, details={"name": "ELIZA_LOG", "value": level})
+    return level
 
 
 def open_log(level: str = "warning") -> None:

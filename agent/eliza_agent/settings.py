@@ -17,6 +17,7 @@ from eliza_catalog.errors import SettingsError
 DEFAULT_HUB = "https://huggingface.co"
 DEFAULT_TIER = "2b"
 DEFAULT_HEADROOM_MIB = 1536
+MOST_THREADS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +56,12 @@ def read_settings(
     """
     env = os.environ if environ is None else environ
     named_hub = hub or _first_hub(env)
+    _check_threads(env)
     return Settings(
-        state_dir=(state_dir or _state_dir(env)).expanduser().absolute(),
+        state_dir=_folder((state_dir or _state_dir(env)).expanduser().absolute()),
         hub=(named_hub or DEFAULT_HUB).rstrip("/"),
         hub_was_named=named_hub is not None,
-        hub_token=env.get("ELIZA_HF_TOKEN") or None,
+        hub_token=_token(env),
         tier=tier or env.get("ELIZA_TIER") or DEFAULT_TIER,
         headroom_mib=_whole_number(env, "ELIZA_LOCAL_RAM_HEADROOM_MB", DEFAULT_HEADROOM_MIB),
         library=Path(env["ELIZA_NATIVE_LIB"]) if env.get("ELIZA_NATIVE_LIB") else None,
@@ -73,6 +75,25 @@ def _state_dir(env: Mapping[str, str]) -> Path:
     from platformdirs import user_data_path  # imported late: a named folder needs none of it
 
     return user_data_path("eliza-agent", appauthor=False)
+
+
+def _folder(state_dir: Path) -> Path:
+    if state_dir.exists() and not state_dir.is_dir():
+        raise SettingsError("bad_value", f"'{state_dir}' is a file; Eliza-1 keeps its state in a folder.")
+    return state_dir
+
+
+def _token(env: Mapping[str, str]) -> str | None:
+    token = env.get("ELIZA_HF_TOKEN", "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise SettingsError("bad_value", "ELIZA_HF_TOKEN holds characters that no token has.")
+    return token or None
+
+
+def _check_threads(env: Mapping[str, str]) -> None:
+    """Say before anything begins that ELIZA_THREADS is wrong; the library reads it itself."""
+    if env.get("ELIZA_THREADS") and not 1 <= _whole_number(env, "ELIZA_THREADS", 1) <= MOST_THREADS:
+        raise SettingsError("bad_value", f"ELIZA_THREADS must be between 1 and {MOST_THREADS}.")
 
 
 def _first_hub(env: Mapping[str, str]) -> str | None:

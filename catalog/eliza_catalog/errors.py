@@ -186,8 +186,9 @@ class NativeError(ElizaError):
         "abi_mismatch": Reason("Reinstall eliza-agent; its library is of another version."),
         "status": Reason("Run `eliza-agent verify`; if it fails again, report it with the details."),
         "out_of_memory": Reason("Close other programs or choose a smaller Eliza-1 size.", retryable=True),
-        "backend_unavailable": Reason("Unset ELIZA_LLM_BACKEND, or install what that backend needs."),
-        "bundle_invalid": Reason("Run `eliza-agent setup` again; it repairs the files."),
+        "backend_unavailable": Reason("Unset ELIZA_LLM_BACKEND, or install what that backend needs.", ExitCode.REFUSED),
+        "bundle_invalid": Reason("Run `eliza-agent setup` again; it repairs the files.", ExitCode.INTEGRITY),
+        "prompt_too_long": Reason("Ask something shorter.", ExitCode.USAGE),
         "invalid_argument": Reason("Report this; the details tell which value was refused."),
         "not_implemented": Reason("Update eliza-agent; this build lacks the feature."),
     }

@@ -205,6 +205,9 @@ NOT_IN_JSON = "\0 digest"
 """Stands for the JSON name of a field that the document itself does not carry; no JSON author would write it."""
 
 _TEXT = Text()
+# long enough for any release and short enough for a folder's name
+_TAIL = r"(?:-[A-Za-z0-9-]{1,32}(?:\.[A-Za-z0-9-]{1,32}){0,3})?"
+_VERSION = r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}" + _TAIL
 PUBLISHED_AT = Text(pattern=r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
 
 SPELLINGS: Mapping[type, Mapping[str, Spelling]] = MappingProxyType(
@@ -262,7 +265,10 @@ SPELLINGS: Mapping[type, Mapping[str, Spelling]] = MappingProxyType(
         shapes.Manifest: {
             "id": Spelling("id", Text(pattern=r"eliza-1-[a-z0-9][a-z0-9.-]*")),
             "tier": Spelling("tier"),
-            "version": Spelling("version", Text(pattern=r"[0-9]+\.[0-9]+\.[0-9]+(?:-[A-Za-z0-9.-]+)?")),
+            "version": Spelling(
+                "version",
+                Text(pattern=_VERSION),
+            ),
             "published_at": Spelling("publishedAt"),
             "lineage": Spelling("lineage"),
             "files": Spelling("files"),

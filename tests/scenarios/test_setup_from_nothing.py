@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -76,11 +77,11 @@ def hub(folder: Path, log: Path) -> Iterator[str]:
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
     ) as process:
-        assert process.stderr is not None
+        assert process.stdout is not None
         try:
-            yield json.loads(process.stderr.readline())["hub"]
+            yield json.loads(process.stdout.readline())["hub"]
         finally:
             process.kill()
 
@@ -125,9 +126,32 @@ def test_from_nothing_to_a_spoken_answer(tmp_path: Path, hub_folder: Path) -> No
         assert sound.getframerate() == 24_000
         assert sound.getnframes() > 24_000
     assert agent(state, "verify").document["passed"] is True
+    interrupt_a_proof(state)
     assert agent(state, "rollback").code == ExitCode.NOT_SET_UP
     key = agent(state, "list").document["bundles"][0]["key"]
     assert agent(state, "remove", key).code == ExitCode.BUSY
+    lose_a_file(state)
+
+
+def interrupt_a_proof(state: Path) -> None:
+    """Ctrl-C at many moments of the device pass ends in order and leaves the proof as it was."""
+    for moment_s in (0.2, 0.6, 1.0, 1.2, 1.4, 1.8):
+        with started(state, "verify") as process:
+            time.sleep(moment_s)
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate()
+        assert process.returncode in (0, 130, -signal.SIGINT), told  # the last: before our first line ran
+        assert "Traceback" not in told or process.returncode == -signal.SIGINT
+    assert agent(state, "status").document["state"] == "ready"
+
+
+def lose_a_file(state: Path) -> None:
+    """A file that is gone is an integrity error with a way out, for asking and for proving."""
+    (preset,) = state.rglob("bundles/*/cache/*.bin")
+    preset.unlink()
+    for words in (["ask", "Hello?"], ["verify"]):
+        done = agent(state, *words)
+        assert (done.code, done.error["code"]) == (ExitCode.INTEGRITY, "integrity.missing")
 
 
 def test_a_standin_is_refused_unless_it_was_asked_for(tmp_path: Path, hub_folder: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from eliza_catalog.manifest import MANIFEST_NAME
 from eliza_catalog.terms import BundlePath, Sha256
 
 _BUNDLES = "bundles"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _COMMIT_DIGITS = 40
 _Stamp = tuple[int, int]
 
@@ -112,7 +114,7 @@ class Shelf:
         folder = f"{_BUNDLES}/{place.parent.name}"
         try:
             document = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             document = None
         return ShelvedBundle(folder=folder, document=document, manifest_sha256=Sha256(hashlib.sha256(data).hexdigest()))
 
@@ -135,7 +137,9 @@ def _files(document: Any) -> Iterator[tuple[str, str]]:
     groups = document.get("files") if isinstance(document, dict) else None
     for rows in groups.values() if isinstance(groups, dict) else ():
         for row in rows if isinstance(rows, list) else ():
-            if isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("sha256"), str):
+            if not (isinstance(row, dict) and isinstance(row.get("path"), str)):
+                continue
+            if isinstance(row.get("sha256"), str) and _DIGEST.fullmatch(row["sha256"]):  # it becomes a header
                 yield row["path"], row["sha256"]
 
 

@@ -1,6 +1,6 @@
 """Which file of a bundle does what, as the manifest's groups say.
 
-Looks at no disk: whether a file is there and what its bytes are is for the proof and the library to find out. A
+Only `require_present` looks at the disk; what a file's bytes are is for the proof and the library to find out. A
 group that a use needs and the manifest lacks is a typed error, never a guess by file name. Keeps contract
 section 2 (the manifest is the source of truth).
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from eliza_catalog.errors import ContractError, VoiceError
+from eliza_catalog.errors import ContractError, IntegrityError, VoiceError
 from eliza_catalog.manifest import Artifact, Manifest
 from eliza_catalog.terms import FileGroup, RuntimeClass
 
@@ -58,6 +58,19 @@ class BundleFiles:
         if self.vad is None:
             raise VoiceError("absent", "This Eliza-1 cannot listen on this device.")
         return self.vad
+
+
+def require_present(files: BundleFiles) -> None:
+    """Look whether every file is there. Blocks on the disk.
+
+    Raises:
+        IntegrityError: `integrity.missing`, with all that are not.
+    """
+    voice = (files.voice.model, files.voice.table) if files.voice else ()
+    wanted = (files.text, files.preset, files.drafter, files.vad, *voice)
+    gone = [path.relative_to(files.root).as_posix() for path in wanted if path is not None and not path.is_file()]
+    if gone:
+        raise IntegrityError("missing", "Files of this Eliza-1 are gone.", details={"paths": gone})
 
 
 def bundle_files(manifest: Manifest, root: Path, *, voice_name: str | None = None) -> BundleFiles:

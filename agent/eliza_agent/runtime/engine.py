@@ -17,11 +17,11 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from eliza_agent.runtime.bundle_files import BundleFiles
+from eliza_agent.runtime.bundle_files import BundleFiles, require_present
 from eliza_agent.runtime.chat import ChatTemplate, find_template
 from eliza_agent.runtime.generation import Generation
 from eliza_agent.runtime.speaking import Sink, Speaking
-from eliza_catalog.errors import VoiceError
+from eliza_catalog.errors import NativeError, VoiceError
 from eliza_native.context import Context
 from eliza_native.hearing import WINDOW_SAMPLES, Vad
 from eliza_native.library import Library as Library  # the rooms above name it, and import it from here
@@ -117,8 +117,12 @@ class Engine:
         Waits while another answer is open. Never reads on from an earlier answer's state.
 
         Raises:
-            NativeError: `native.invalid_argument`, the prompt does not fit; others when the library fails.
+            NativeError: `native.prompt_too_long`; others when the library fails.
         """
+        room = self._settings.context_tokens
+        if room and len(prompt_ids) >= room:
+            details = {"tokens": len(prompt_ids), "context": room}
+            raise NativeError("prompt_too_long", "The question is too long for Eliza-1.", details=details)
         async with self._one_answer:
             stream = await self._open_stream()
             self._warn_without_speculation()
@@ -242,6 +246,7 @@ async def open_engine(
         settings: how to run; the defaults suit a phone.
 
     Raises:
+        IntegrityError: `integrity.missing`, files are gone.
         NativeError: `native.bundle_invalid`, the folder is none.
     """
     context, may_speculate = await to_thread.run_sync(_open, library, files)
@@ -259,4 +264,5 @@ async def open_engine(
 
 def _open(library: Library, files: BundleFiles) -> tuple[Context, bool]:
     """Open the context, and ask the library whether ELIZA_MTP_DISABLE holds it back."""
+    require_present(files)
     return Context(library, files.root), not library.report().mtp_disabled

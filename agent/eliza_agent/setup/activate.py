@@ -7,7 +7,6 @@ Keeps contract sections 3 (a failing bundle is refused, never half used) and 7, 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from eliza_agent.store.active import ActiveFile, ActivePointer
 from eliza_agent.store.atomic import read_bytes_if_there, write_json
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.lock import lock_state
+from eliza_agent.store.note import NOTE_FAULTS, parse_note
 from eliza_agent.store.registry import InstalledBundle, Registry
 from eliza_agent.verify.report import VerifyReport
 from eliza_catalog.contract import ServableManifest, judge_manifest
@@ -57,8 +57,8 @@ def kept_report(layout: StateLayout, key: str) -> VerifyReport | None:
     if data is None:
         return None
     try:
-        return VerifyReport.from_json(json.loads(data))
-    except (ValueError, KeyError, TypeError, AttributeError, ElizaError):
+        return VerifyReport.from_json(parse_note(data))
+    except (*NOTE_FAULTS, ElizaError):
         return None  # an unreadable proof is no proof: the bundle counts as not verified
 
 

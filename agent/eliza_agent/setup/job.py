@@ -65,10 +65,12 @@ async def verify_installed(layout: StateLayout, library: Library, key: str, on_e
     """
     async with hold_lock(layout):
         installed = Registry(layout).get(key)
-        await to_thread.run_sync(Registry(layout).mark_proven, key, None)
-        servable = await to_thread.run_sync(read_installed, layout, installed)
-        job = _Job(layout, library, key, servable.manifest, on_event)
-        return await job.prove()
+        try:
+            servable = await to_thread.run_sync(read_installed, layout, installed)
+            return await _Job(layout, library, key, servable.manifest, on_event).prove()
+        except Exception:  # a failure, and never an interruption, takes the proof away
+            await to_thread.run_sync(Registry(layout).mark_proven, key, None)
+            raise
 
 
 def _register(prepared: Prepared, staged: StagedBundle) -> None:

@@ -6,7 +6,6 @@ whether a bundle may answer; `setup.activate` does, before it comes here. Readin
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from eliza_agent.store.atomic import read_bytes_if_there, write_json
 from eliza_agent.store.layout import StateLayout, checked_key
 from eliza_agent.store.lock import lock_state
+from eliza_agent.store.note import NOTE_FAULTS, moment_of, parse_note
 from eliza_catalog.errors import ActivationError, StorageError
 
 _SCHEMA = 1
@@ -44,8 +44,8 @@ class ActiveFile:
         if data is None:
             return ActivePointer()
         try:
-            return _decode(json.loads(data))
-        except (ValueError, KeyError, TypeError, StorageError) as error:
+            return _decode(parse_note(data))
+        except NOTE_FAULTS as error:
             raise _corrupt(self._layout, error) from error
 
     def activate(self, key: str) -> ActivePointer:
@@ -101,11 +101,13 @@ class ActiveFile:
 def _decode(document: Any) -> ActivePointer:
     if document["schema"] != _SCHEMA:
         raise ValueError(f"schema {document['schema']!r}")
-    since = document["since"]
+    active, since = _key(document["active"]), document["since"]
+    if active is not None and since is None:
+        raise ValueError("active since no time")
     return ActivePointer(
-        active=_key(document["active"]),
+        active=active,
         previous=_key(document["previous"]),
-        since=datetime.fromisoformat(since) if since is not None else None,
+        since=moment_of(since) if since is not None else None,
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -27,7 +26,8 @@ from eliza_agent.store.atomic import (
     write_json,
 )
 from eliza_agent.store.layout import PRIVATE_FILE, StateLayout
-from eliza_catalog.errors import IntegrityError, ManifestError, StorageError
+from eliza_agent.store.note import NOTE_FAULTS, parse_note
+from eliza_catalog.errors import IntegrityError, StorageError
 from eliza_catalog.terms import BundlePath, Sha256
 
 _NO_LINK = {errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
@@ -230,11 +230,11 @@ def link_or_copy(source: Path, target: Path) -> None:
 def _read_record(record: Path) -> dict[BundlePath, Sha256]:
     data = read_bytes_if_there(record) or b""
     try:
-        document = json.loads(data)
+        document = parse_note(data)
         if document["schema"] != _RECORD_SCHEMA:
             raise ValueError(f"schema {document['schema']!r}")
         listed = {BundlePath(path): Sha256(digest) for path, digest in document["files"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, ManifestError) as error:
+    except NOTE_FAULTS as error:
         raise StorageError(
             "registry_corrupt",
             "The note of an installed Eliza-1 cannot be read.",

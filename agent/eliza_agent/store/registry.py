@@ -6,7 +6,6 @@ cannot be read is an error and never an empty list. Touches no bundle file (hous
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 from eliza_agent.store.atomic import read_bytes_if_there, write_json
 from eliza_agent.store.layout import StateLayout, checked_key
 from eliza_agent.store.lock import lock_state
-from eliza_catalog.errors import ActivationError, ManifestError, StorageError
+from eliza_agent.store.note import NOTE_FAULTS, moment_of, parse_note, size_of
+from eliza_catalog.errors import ActivationError, StorageError
 from eliza_catalog.terms import Sha256, Tier
 
 _SCHEMA = 1
@@ -53,8 +53,8 @@ class Registry:
         if data is None:
             return ()
         try:
-            return _decode(json.loads(data))
-        except (ValueError, KeyError, TypeError, AttributeError, ManifestError, StorageError) as error:
+            return _decode(parse_note(data))
+        except NOTE_FAULTS as error:
             raise _corrupt(self._layout, error) from error
 
     def find(self, key: str) -> InstalledBundle | None:
@@ -151,24 +151,18 @@ def _decode_one(row: Any) -> InstalledBundle:
         tier=Tier(row["tier"]),
         version=_text(row["version"]),
         manifest_sha256=Sha256(_text(row["manifestSha256"])),
-        size_bytes=_size(row["sizeBytes"]),
-        installed_at=datetime.fromisoformat(row["installedAt"]),
+        size_bytes=size_of(row["sizeBytes"]),
+        installed_at=moment_of(row["installedAt"]),
         is_standin=_flag(row["isStandin"]),
         hub=_text(row["hub"]),
         revision=_text(row["revision"]),
-        proven_at=datetime.fromisoformat(proven_at) if proven_at is not None else None,
+        proven_at=moment_of(proven_at) if proven_at is not None else None,
     )
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not text")
-    return value
-
-
-def _size(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"{value!r} is not a size")
     return value
 
 

@@ -6,9 +6,14 @@ bundles; turns errors into `{code, message, remedy, details}` and exit codes (ho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
+
+from eliza_agent.surfaces.leaving import leave_interrupted, leave_with
+from eliza_catalog.errors import ExitCode, SettingsError
 
 VERBS: dict[str, tuple[str, str]] = {
     "setup": ("setup", "Put Eliza-1 on this device: check, download, prove, activate."),
@@ -58,3 +63,23 @@ def cli() -> None:
 
     Start with `eliza-agent setup`, then `eliza-agent ask "Hello"`.
     """
+
+
+def run_words(words: Sequence[str], *, as_json: bool) -> int:
+    """Run one command line and return the exit code; what the parser refuses is told as `--json` asks."""
+    try:
+        code: Any = cli.main(
+            args=list(words), prog_name="eliza-agent", standalone_mode=False, windows_expand_args=False
+        )
+    except click.ClickException as refusal:
+        if not as_json:
+            refusal.show()
+            return refusal.exit_code
+        remedy = "Run the command with --help to see what it accepts."
+        leave_with(SettingsError("bad_value", refusal.format_message(), remedy=remedy), as_json)
+    except click.Abort as stop:
+        if isinstance(stop.__cause__, KeyboardInterrupt):
+            leave_interrupted(as_json)
+        click.echo("Stopped; nothing was changed.", err=True)
+        return int(ExitCode.OTHER)
+    return code if isinstance(code, int) else 0

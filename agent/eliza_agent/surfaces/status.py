@@ -7,7 +7,6 @@ a download runs (issue 7: `status` never blocks). Imports only what these files 
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from eliza_agent.settings import read_settings
 from eliza_agent.store.active import ActiveFile
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.registry import InstalledBundle, Registry
-from eliza_catalog.errors import ElizaError, ExitCode
+from eliza_agent.surfaces.leaving import as_product_error, leave_unheard, leave_with, say
+from eliza_catalog.errors import ExitCode
 from eliza_catalog.words import display_name
 
 SCHEMA = 1
@@ -115,10 +115,9 @@ def quick_status(*, as_json: bool) -> int:
     """Answer `eliza-agent status [--json]` and return the exit code."""
     try:
         document = status_document(read_settings().state_dir)
-    except ElizaError as error:
-        text = json.dumps(error.as_json(), indent=2) if as_json else f"{error.message}\n{error.remedy}  [{error.code}]"
-        sys.stderr.write(text + "\n")
-        return int(error.exit_code)
-    text = json.dumps(document, ensure_ascii=False, indent=2) if as_json else status_text(document)
-    sys.stdout.write(text + "\n")
+        say(json.dumps(document, ensure_ascii=False, indent=2) if as_json else status_text(document))
+    except BrokenPipeError:
+        leave_unheard()
+    except Exception as error:  # noqa: BLE001 - here every failure becomes a document, as in `surfaces.verb`
+        leave_with(as_product_error(error), as_json)
     return int(status_exit_code(document))

@@ -20,7 +20,7 @@ from eliza_agent.setup.activate import ActiveBundle, active_bundle
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.voice.pipeline import run_turn
 from eliza_agent.voice.request import TurnRequest, load_preset, new_token
-from eliza_agent.voice.speaker import MemorySpeaker, WavSpeaker
+from eliza_agent.voice.speaker import MemorySpeaker, WavSpeaker, require_writable
 from eliza_catalog.words import display_name_of
 from eliza_native.library import open_library
 
@@ -40,6 +40,8 @@ async def answer_once(
         ActivationError: `activation.nothing_active`, or the gate refuses the bundle.
         NativeError, VoiceError, StorageError: the library, the voice or the file fails.
     """
+    if speak_to is not None:
+        await to_thread.run_sync(require_writable, speak_to)
     bundle = await to_thread.run_sync(active_bundle, StateLayout(settings.state_dir))
     files = bundle_files(bundle.manifest, bundle.root)
     library = await to_thread.run_sync(open_library, settings.library)

@@ -19,10 +19,17 @@ from typing import Any, NoReturn
 import anyio
 import click
 
-from eliza_agent.log import open_log
-from eliza_catalog.errors import ElizaError, ExitCode, InternalError
-
-INTERRUPTED = 130
+from eliza_agent.log import log_level, open_log
+from eliza_agent.surfaces.interruption import until_interrupted
+from eliza_agent.surfaces.leaving import (
+    as_product_error,
+    innermost,
+    leave_interrupted,
+    leave_unheard,
+    leave_with,
+    say,
+)
+from eliza_catalog.errors import ExitCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +57,13 @@ def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> 
     @functools.wraps(function)
     def run(**options: Any) -> None:
         as_json = bool(options.get("as_json"))
-        open_log(os.environ.get("ELIZA_LOG", "warning"))
         try:
+            open_log(log_level(os.environ))
             answer = _answered(functools.partial(function, **options))
-        except KeyboardInterrupt:
-            leave_interrupted(as_json)
+            if as_json or answer.text:
+                say(json.dumps(answer.document, ensure_ascii=False, indent=2) if as_json else answer.text)
         except BaseException as error:  # noqa: BLE001 - the one place where every failure becomes a document
-            leave_with(sole_failure(error), as_json)
-        click.echo(json.dumps(answer.document, ensure_ascii=False, indent=2) if as_json else answer.text)
+            _leave(innermost(error), as_json)
         sys.exit(answer.exit_code)
 
     return run
@@ -65,60 +71,21 @@ def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> 
 
 def _answered(call: Callable[[], Answer] | Callable[[], Awaitable[Answer]]) -> Answer:
     if inspect.iscoroutinefunction(call):
-        spoken: Answer = anyio.run(call)
+        spoken: Answer = anyio.run(until_interrupted, call)
         return spoken
     answer = call()
     assert isinstance(answer, Answer)
     return answer
 
 
-def sole_failure(error: BaseException) -> ElizaError:
-    """Return the product error inside `error`; anything unexpected becomes `internal.broken_promise`.
-
-    Task groups wrap what they catch; the first product error found inside is what the user needs.
-    """
-    if isinstance(error, ElizaError):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        inner = [sole_failure(part) for part in error.exceptions]
-        return next((part for part in inner if not isinstance(part, InternalError)), inner[0])
+def _leave(error: BaseException, as_json: bool) -> NoReturn:
+    if isinstance(error, KeyboardInterrupt):
+        leave_interrupted(as_json)
+    if isinstance(error, BrokenPipeError):
+        leave_unheard()
     if isinstance(error, (SystemExit, click.Abort, click.ClickException, click.exceptions.Exit)):
         raise error
-    if os.environ.get("ELIZA_LOG") == "debug":
-        raise error
-    fault = f"{type(error).__name__}: {error}"
-    return InternalError("broken_promise", "Something inside eliza-agent went wrong.", details={"fault": fault})
+    leave_with(as_product_error(error), as_json)
 
 
-def leave_with(error: ElizaError, as_json: bool) -> NoReturn:
-    """Show `error` on stderr and leave with its exit code."""
-    if as_json:
-        click.echo(json.dumps(error.as_json(), ensure_ascii=False, indent=2, default=str), err=True)
-    else:
-        click.echo(f"{error.message}\n{_reasons(error)}{error.remedy}  [{error.code}]", err=True)
-    sys.exit(int(error.exit_code))
-
-
-def _reasons(error: ElizaError) -> str:
-    """Every single reason on its own line, where the error carries several."""
-    listed = error.details.get("reasons") or error.details.get("violations") or error.details.get("faults") or []
-    rows = [row for row in listed if isinstance(row, Mapping)]
-    return "".join(f"  - {row.get('message') or row.get('fault')}{_where(row)}\n" for row in rows)
-
-
-def _where(row: Mapping[str, Any]) -> str:
-    return f" ({row['pointer']})" if row.get("pointer") else ""
-
-
-def leave_interrupted(as_json: bool) -> NoReturn:
-    """Say that nothing was lost and leave as an interrupted program does."""
-    words = "Interrupted. Nothing is lost: run the same command again to continue."
-    if as_json:
-        document = {"code": "internal.interrupted", "message": words, "remedy": "", "details": {}}
-        click.echo(json.dumps(document, indent=2), err=True)
-    else:
-        click.echo(words, err=True)
-    sys.exit(INTERRUPTED)
-
-
-__all__ = ["Answer", "ExitCode", "common_options", "leave_with", "sole_failure", "verb"]
+__all__ = ["Answer", "ExitCode", "common_options", "verb"]

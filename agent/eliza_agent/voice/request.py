@@ -19,7 +19,7 @@ from eliza_agent.runtime.speaking import SAMPLE_RATE_HZ, Sink
 from eliza_agent.voice.chunker import ChunkPolicy
 from eliza_agent.voice.preset import VoicePreset, read_preset
 from eliza_agent.voice.turn import TurnToken
-from eliza_catalog.errors import NativeError
+from eliza_catalog.errors import IntegrityError, NativeError
 
 
 class TurnEngine(Protocol):
@@ -73,9 +73,14 @@ async def load_preset(path: Path) -> VoicePreset:
     """Read a preset file.
 
     Raises:
-        NativeError: `native.bundle_invalid`, unreadable or of another sample rate.
+        IntegrityError: `integrity.missing`, it is not there or cannot be read.
+        NativeError: `native.bundle_invalid`, not a preset or of another sample rate.
     """
-    preset = read_preset(await anyio.Path(path).read_bytes())
+    try:
+        preset = read_preset(await anyio.Path(path).read_bytes())
+    except OSError as fault:
+        details = {"path": path.name, "error": str(fault)}
+        raise IntegrityError("missing", "A file of this Eliza-1 is gone.", details=details) from fault
     if any(phrase.sample_rate_hz != SAMPLE_RATE_HZ for phrase in preset.phrases.values()):
         details = {"fault": "sample rate of a ready phrase"}
         raise NativeError("bundle_invalid", "The voice of this Eliza-1 cannot be read.", details=details)

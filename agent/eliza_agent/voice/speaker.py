@@ -6,6 +6,7 @@ devices come with the voice loop. Keeps contract section 4's last node (ring, th
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 import wave
@@ -142,7 +143,7 @@ def write_wav(path: Path, samples: array[float], sample_rate_hz: int = SAMPLE_RA
     """Write mono float samples in [-1, 1] as 16-bit PCM; louder ones are limited. Blocks on the disk.
 
     Raises:
-        StorageError: `storage.denied` or `storage.failed`.
+        StorageError: `storage.denied`, `storage.full` or `storage.failed`.
     """
     pcm = array("h", (round(max(-1.0, min(1.0, sample)) * _FULL_SCALE) for sample in samples))
     if sys.byteorder == "big":
@@ -153,10 +154,31 @@ def write_wav(path: Path, samples: array[float], sample_rate_hz: int = SAMPLE_RA
             file.setsampwidth(2)
             file.setframerate(sample_rate_hz)
             file.writeframes(pcm.tobytes())
-    except PermissionError as fault:
-        raise StorageError("denied", "The sound file could not be written.", details={"error": str(fault)}) from fault
     except OSError as fault:
-        raise StorageError("failed", "The sound file could not be written.", details={"error": str(fault)}) from fault
+        raise _unwritable(path, fault) from fault
+
+
+def require_writable(path: Path) -> None:
+    """Look whether a sound file could be written to `path`, before there is sound; leaves nothing behind.
+
+    Raises:
+        StorageError: `storage.denied`, `storage.full` or `storage.failed`.
+    """
+    was_there = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if not was_there:
+            path.unlink()
+    except OSError as fault:
+        raise _unwritable(path, fault) from fault
+
+
+def _unwritable(path: Path, fault: OSError) -> StorageError:
+    reasons = {errno.EACCES: "denied", errno.EPERM: "denied", errno.EROFS: "denied", errno.ENOSPC: "full"}
+    reason = reasons.get(fault.errno or 0, "failed")
+    details = {"path": str(path), "error": str(fault)}
+    return StorageError(reason, "The sound file could not be written.", details=details)
 
 
 def read_wav(path: Path) -> tuple[array[float], int]:

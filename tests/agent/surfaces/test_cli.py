@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from eliza_agent.settings import DEFAULT_HUB, read_settings
-from eliza_agent.surfaces.cli import VERBS, cli
+from eliza_agent.store.atomic import prepare_folders
+from eliza_agent.store.layout import StateLayout
+from eliza_agent.surfaces.cli import VERBS, cli, run_words
 from eliza_catalog.errors import ExitCode, SettingsError
 from eliza_catalog.words import upstream_names_in
 
@@ -62,3 +64,63 @@ def test_a_flag_beats_the_environment_and_the_environment_the_default(tmp_path: 
 
 def test_the_token_is_in_no_repr(tmp_path: Path) -> None:
     assert "hf_secret" not in repr(read_settings({"ELIZA_HF_TOKEN": "hf_secret", "ELIZA_STATE_DIR": str(tmp_path)}))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["status", "--frob"], ["ask"], ["frobnicate"], ["hub", "--port", "abc", "."], ["ask", " "], ["ask", "a\udcff"]],
+    ids=" ".join,
+)
+def test_what_the_parser_refuses_is_one_document_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        run_words([*words, "--json"], as_json=True)
+    assert left.value.code == ExitCode.USAGE
+    shown = capsys.readouterr()
+    assert json.loads(shown.err)["code"] == "settings.bad_value"
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"ELIZA_THREADS": "-3"},
+        {"ELIZA_THREADS": "99999"},
+        {"ELIZA_HF_TOKEN": "\u2603"},
+        {"ELIZA_HF_TOKEN": "a\nb"},
+        {"ELIZA_STATE_DIR": __file__},
+    ],
+    ids=str,
+)
+def test_a_setting_that_cannot_be_used_is_said_at_once(env: dict[str, str]) -> None:
+    with pytest.raises(SettingsError):
+        read_settings({"ELIZA_STATE_DIR": "unused", **env})
+
+
+def test_a_log_level_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ELIZA_LOG", "banana")
+    assert CliRunner().invoke(cli, ["list", "--state-dir", str(tmp_path)]).exit_code == ExitCode.USAGE
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "[" * 200_000,
+        '{"schema": 1, "active": "a", "previous": null, "since": null}',
+        '{"schema": 1, "active": "a", "previous": null, "since": "2026-01-01T00:00:00"}',
+        "not JSON",
+    ],
+    ids=["nested", "no time", "no zone", "garbage"],
+)
+def test_a_damaged_note_of_what_is_active_is_a_storage_error(note: str, tmp_path: Path) -> None:
+    layout = StateLayout(tmp_path)
+    prepare_folders(layout)
+    layout.active.write_text(note, "utf-8")
+    done = CliRunner().invoke(cli, ["status", "--json", "--state-dir", str(tmp_path)])
+    assert done.exit_code == ExitCode.STORAGE
+    assert json.loads(done.stderr)["code"] == "storage.registry_corrupt"
+
+
+def test_a_place_for_speech_that_cannot_be_written_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    place = tmp_path / "nowhere" / "a.wav"
+    done = CliRunner().invoke(cli, ["ask", "x", "--speak", str(place), "--json", "--state-dir", str(tmp_path)])
+    assert done.exit_code == ExitCode.STORAGE

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from eliza_agent.hub.serve import LOOPBACK, serve_hub
-from eliza_agent.surfaces.verb import Answer, common_options, verb
+from eliza_agent.surfaces.leaving import say
+from eliza_agent.surfaces.verb import common_options, verb
 
 
 @click.command("hub")
@@ -22,7 +26,7 @@ from eliza_agent.surfaces.verb import Answer, common_options, verb
 @verb
 def command(
     folder: Path, host: str, port: int, request_log: Path | None, state_dir: Path | None, as_json: bool
-) -> Answer:
+) -> NoReturn:
     """Serve a folder of bundles to other devices, with resumable downloads; Ctrl-C ends it.
 
     FOLDER holds `<owner>/<repository>/bundles/<size>/…`, or the bundles folder's parent itself. On the other device:
@@ -30,9 +34,8 @@ def command(
     """
 
     def ready(address: str) -> None:
-        click.echo(
-            json.dumps({"hub": address}) if as_json else f"Serving {folder} at {address} (Ctrl-C ends it)", err=True
-        )
+        say(json.dumps({"hub": address}) if as_json else f"Serving {folder} at {address} (Ctrl-C ends it)")
 
-    serve_hub(folder, host=host, port=port, request_log=request_log, on_ready=ready)
-    return Answer(document={"served": str(folder)}, text="The hub has ended.")
+    with suppress(KeyboardInterrupt):
+        serve_hub(folder, host=host, port=port, request_log=request_log, on_ready=ready)
+    sys.exit(0)  # the one document was said when the hub began

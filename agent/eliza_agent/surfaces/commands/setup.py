@@ -14,6 +14,7 @@ from eliza_agent.setup.job import SetupOutcome, carry_out
 from eliza_agent.setup.prepare import Prepared, SetupRequest, prepare
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.surfaces.console import SetupConsole
+from eliza_agent.surfaces.interruption import plain_ctrl_c
 from eliza_agent.surfaces.status import status_document, status_text
 from eliza_agent.surfaces.verb import Answer, common_options, verb
 from eliza_catalog.errors import SettingsError
@@ -83,9 +84,10 @@ def ask_once(prepared: Prepared) -> None:
     """
     if sys.stdin.isatty():
         name = display_name_of(prepared.plan.manifest)
-        click.confirm(
-            f"Set up {name} {prepared.plan.manifest.version} on this device?", default=True, abort=True, err=True
-        )
+        with plain_ctrl_c():
+            click.confirm(
+                f"Set up {name} {prepared.plan.manifest.version} on this device?", default=True, abort=True, err=True
+            )
 
 
 def setup_answer(state_dir: Path, outcome: SetupOutcome) -> Answer:
