@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-unit parity-deps check format bench clean
+.PHONY: demo test test-unit native-test native-verify parity-deps check format bench clean
 
 demo: $(VENV)/.installed  ## build, download, prove, activate, ask: the main job on a local hub
 	$(BIN)/eliza-agent demo --dir .demo
@@ -13,6 +13,14 @@ test: $(VENV)/.test-installed  ## every test that runs on this machine
 
 test-unit: $(VENV)/.test-installed  ## the quick ones, Python only
 	$(BIN)/python -m pytest -m "not slow and not parity"
+
+native-test: $(VENV)/.test-installed  ## the C++ tests, with address, leak and undefined-behaviour checks
+	$(BIN)/python -m pytest tests/native/test_cpp.py tests/native/test_configure.py
+
+native-verify: $(VENV)/bin/python  ## the kernels against recorded blocks and the true dot product: N/N PASS
+	cmake -S native -B build/native-verify -DELIZA_BUILD_TESTS=ON -DPython3_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	cmake --build build/native-verify --target native_verify -j > /dev/null
+	build/native-verify/kernels/native_verify native/kernels/fixtures/golden.json
 
 parity-deps: $(VENV)/.parity-installed  ## the official implementations, for the tests that compare with them
 

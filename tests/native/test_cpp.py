@@ -30,7 +30,7 @@ def test_there_are_cpp_tests() -> None:
     assert SOURCES
 
 
-@pytest.mark.parametrize("name", [path.stem for path in SOURCES])
+@pytest.mark.parametrize("name", [*(path.stem for path in SOURCES), "native_verify"])
 def test_cpp(built: Path, name: str) -> None:
     command = ["ctest", "--test-dir", str(built), "-R", f"^{name}$", "--output-on-failure", "--no-tests=error"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
