@@ -61,13 +61,13 @@ class BundleFiles:
 
 
 def require_present(files: BundleFiles) -> None:
-    """Look whether every file is there. Blocks on the disk.
+    """Look whether every file that the library will open is there. Blocks on the disk.
 
     Raises:
         IntegrityError: `integrity.missing`, with all that are not.
     """
     voice = (files.voice.model, files.voice.table) if files.voice else ()
-    wanted = (files.text, files.preset, files.drafter, files.vad, *voice)
+    wanted = (files.text, files.drafter, files.vad, *voice)
     gone = [path.relative_to(files.root).as_posix() for path in wanted if path is not None and not path.is_file()]
     if gone:
         raise IntegrityError("missing", "Files of this Eliza-1 are gone.", details={"paths": gone})

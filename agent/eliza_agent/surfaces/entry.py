@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line and leave with a documented exit code."""
+    if sys.platform != "win32":
+        # Until a verb runs there is nothing to unwind, and an exception inside an import would be told as another one.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     words = sys.argv[1:]
     as_json = "--json" in words
     try:

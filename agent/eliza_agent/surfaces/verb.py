@@ -10,6 +10,7 @@ import functools
 import inspect
 import json
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def verb(function: Callable[..., Awaitable[Answer]] | Callable[..., Answer]) -> 
     def run(**options: Any) -> None:
         as_json = bool(options.get("as_json"))
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on there is something to unwind
             open_log(log_level(os.environ))
             answer = _answered(functools.partial(function, **options))
             if as_json or answer.text:

@@ -129,7 +129,7 @@ async def test_a_prompt_that_does_not_fit_is_a_typed_error() -> None:
         ids = await engine.chat_ids("", "word " * 200)
         with pytest.raises(NativeError) as caught:
             await answer(engine, ids)
-        assert caught.value.code == "native.invalid_argument"
+        assert caught.value.code == "native.prompt_too_long"
 
 
 async def test_silence_is_not_heard_as_speech(engine: Engine) -> None:
@@ -140,6 +140,7 @@ async def test_silence_is_not_heard_as_speech(engine: Engine) -> None:
 
 async def test_a_bundle_without_voice_or_ears_says_so(tmp_path: Path) -> None:
     files = BundleFiles(root=tmp_path, text=tmp_path / "t.gguf", ctx=1, preset=tmp_path / "p")
+    files.text.touch()
     async with open_engine(native_library(), files, phonemise=str) as engine:
         with pytest.raises(VoiceError, match="speak"):
             await engine.speak("Hi", len)

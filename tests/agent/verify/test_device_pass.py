@@ -136,7 +136,7 @@ async def test_a_bundle_that_cannot_be_loaded_still_gets_a_report(tmp_path: Path
     failed = step(report, "load")
     assert failed.error is not None
     assert failed.error["code"] == "verify.load"
-    assert failed.error["details"]["cause"]["code"] == "native.bundle_invalid"
+    assert failed.error["details"]["cause"]["code"] == "integrity.missing"
     assert len(report.steps) == 5
 
 
