@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 using eliza::backend::select;
@@ -92,9 +93,60 @@ void the_environment_names_it() {
     CHECK(llm_backend_select("b", nullptr, &message) == nullptr && message == nullptr);
 }
 
+LlmBackendFactory * registered_as(const std::string & name) {
+    LlmBackendFactory * found = nullptr;
+    for (LlmBackendFactory * factory : eliza::backend::registered()) {
+        CHECK(found == nullptr || factory->name() != name);
+        found = factory->name() == name ? factory : found;
+    }
+    return found;
+}
+
+// A runtime whose gate is on is in the table, recognises its artifact, says that this host cannot run it, and leaves
+// the stream to llama.cpp; naming it is an error, and so is opening it all the same.
+void a_gated_runtime_tells_the_truth(const char * name, const char * artifact, bool is_on) {
+    llm_backend_register_builtins();
+    llm_backend_register_builtins();
+    LlmBackendFactory * factory = registered_as(name);
+    CHECK((factory != nullptr) == is_on);
+    if (!is_on) {
+        return;
+    }
+    const auto folder = std::filesystem::temp_directory_path() / ("eliza-seam-" + std::string(name));
+    std::filesystem::remove_all(folder);
+    CHECK(!factory->available() && !factory->can_serve(folder.u8string().c_str()) && !factory->can_serve(nullptr));
+    std::filesystem::create_directories(folder / "text" / artifact);
+    CHECK(factory->can_serve(folder.u8string().c_str()) && factory->preference_rank() > 0);
+    char * message = nullptr;
+    CHECK(llm_backend_select(folder.u8string().c_str(), nullptr, &message) == nullptr && message == nullptr);
+    setenv("ELIZA_LLM_BACKEND", name, 1);
+    CHECK(llm_backend_select(folder.u8string().c_str(), nullptr, &message) == nullptr);
+    CHECK(message != nullptr && std::string(message).find("not available") != std::string::npos);
+    unsetenv("ELIZA_LLM_BACKEND");
+    eliza_inference_free_string(message);
+    message = nullptr;
+    CHECK(factory->open(nullptr, nullptr, &message) == nullptr && message != nullptr);
+    eliza_inference_free_string(message);
+    std::filesystem::remove_all(folder);
+}
+
+void gated_runtimes_tell_the_truth() {
+#ifdef ELIZA_ENABLE_LITERT
+    a_gated_runtime_tells_the_truth("litert-lm", "gemma.litertlm", true);
+#else
+    a_gated_runtime_tells_the_truth("litert-lm", "", false);
+#endif
+#ifdef ELIZA_ENABLE_MLX
+    a_gated_runtime_tells_the_truth("mlx-coreml", "text.mlpackage", true);
+#else
+    a_gated_runtime_tells_the_truth("mlx-coreml", "", false);
+#endif
+}
+
 }  // namespace
 
 int main() {
+    gated_runtimes_tell_the_truth();
     a_name_that_cannot_be_honoured_is_refused();
     a_name_that_can_be_honoured_wins_over_rank();
     without_a_name_the_highest_usable_rank_wins();

@@ -3,11 +3,12 @@
 `sure/` is a bundle whose text model always says the same sentence and whose drafter agrees; `noise/` is one
 whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
 of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
-the sentence. `voice/` is a bundle with a tiny voice and two style tables.
+the sentence. `voice/` is a bundle with a tiny voice and two style tables, `whole/` one with both.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,7 +34,13 @@ def write_tiny_models(into: Path) -> None:
     assert word in model, "the vocabulary lost its first word"
     (into / "foreign.gguf").write_bytes(model.replace(word, word.swapcase()))
     (into / "words.txt").write_text(TINY_TEXT, encoding="utf-8")
-    voices = into / "voice" / "tts" / "kokoro" / "voices"
+    _write_voice(into / "voice")
+    shutil.copytree(into / "sure", into / "whole", dirs_exist_ok=True)
+    _write_voice(into / "whole")
+
+
+def _write_voice(bundle: Path) -> None:
+    voices = bundle / "tts" / "kokoro" / "voices"
     voices.mkdir(parents=True, exist_ok=True)
     write_tiny_voice_model(voices.parent / "voice.gguf", seed=1)
     for seed, name in enumerate(("af_bella", "af_heart")):

@@ -1,3 +1,4 @@
+#include "backend/gated.h"
 #include "backend/selector.h"
 
 #include <algorithm>
@@ -29,7 +30,13 @@ void llm_backend_register(LlmBackendFactory * factory) {
 
 void llm_backend_register_builtins() {
     static std::once_flag once;
+    // llama.cpp needs no entry: it answers when nobody else is picked.
     std::call_once(once, [] {
-        // llama.cpp needs no entry: it answers when nobody else is picked.
+#ifdef ELIZA_ENABLE_LITERT
+        llm_backend_register(&eliza::backend::litert_factory());
+#endif
+#ifdef ELIZA_ENABLE_MLX
+        llm_backend_register(&eliza::backend::mlx_factory());
+#endif
     });
 }

@@ -1,4 +1,11 @@
-# The seam under the text stream, and llama.cpp below it.
-foreach(source llama_backend registry selector)
+# The seam under the text stream, llama.cpp below it, and the places of the runtimes that a build may add.
+foreach(source gated llama_backend registry selector)
   target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/${source}.cpp)
+endforeach()
+foreach(runtime LITERT MLX)
+  if(ELIZA_ENABLE_${runtime})
+    string(TOLOWER "${runtime}_backend.cpp" source)
+    target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/${source})
+    target_compile_definitions(eliza_objects PUBLIC ELIZA_ENABLE_${runtime})
+  endif()
 endforeach()
