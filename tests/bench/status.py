@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from eliza_agent.store.active import ActiveFile
-from eliza_agent.store.atomic import prepare_folders
+from eliza_agent.store.atomic import prepare_folders, write_json
 from eliza_agent.store.layout import StateLayout
 from eliza_agent.store.registry import InstalledBundle, Registry
 from eliza_catalog.terms import Sha256, Tier
@@ -28,10 +28,14 @@ AIM_MS = 100.0
 
 
 def active_state(folder: Path) -> Path:
-    """Write the state of a device whose bundle is installed, proven and active; only its weights are missing."""
+    """Write the state of a device whose bundle is installed, proven and active; its files are there and empty."""
     layout = StateLayout(folder)
     prepare_folders(layout)
+    files = [layout.bundle(KEY) / f"{number}.gguf" for number in range(13)]
     layout.bundle(KEY).mkdir(parents=True)
+    for file in files:
+        file.touch()
+    write_json(layout.tree_record(KEY), {"schema": 1, "files": {file.name: "0" * 64 for file in files}})
     now = datetime.now(UTC)
     bundle = InstalledBundle(
         key=KEY, id="eliza-1-e2b", tier=Tier.T2B, version="1.0.0", manifest_sha256=Sha256("0" * 64),

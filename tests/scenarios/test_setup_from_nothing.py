@@ -131,6 +131,9 @@ def test_from_nothing_to_a_spoken_answer(tmp_path: Path, hub_folder: Path) -> No
     key = agent(state, "list").document["bundles"][0]["key"]
     assert agent(state, "remove", key).code == ExitCode.BUSY
     lose_a_file(state)
+    with hub(hub_folder, tmp_path / "log") as address:
+        repaired = setup(state, address)
+    assert (repaired.code, repaired.document["status"]["state"]) == (0, "ready")
 
 
 def interrupt_a_proof(state: Path) -> None:
@@ -149,6 +152,7 @@ def lose_a_file(state: Path) -> None:
     """A file that is gone is an integrity error with a way out, for asking and for proving."""
     (preset,) = state.rglob("bundles/*/cache/*.bin")
     preset.unlink()
+    assert agent(state, "status").document["state"] == "broken"
     for words in (["ask", "Hello?"], ["verify"]):
         done = agent(state, *words)
         assert (done.code, done.error["code"]) == (ExitCode.INTEGRITY, "integrity.missing")

@@ -13,7 +13,9 @@ from typing import Any
 
 from eliza_agent.settings import read_settings
 from eliza_agent.store.active import ActiveFile
+from eliza_agent.store.atomic import read_bytes_if_there
 from eliza_agent.store.layout import StateLayout
+from eliza_agent.store.note import NOTE_FAULTS, parse_note
 from eliza_agent.store.registry import InstalledBundle, Registry
 from eliza_agent.surfaces.leaving import as_product_error, leave_unheard, leave_with, say
 from eliza_catalog.errors import ExitCode
@@ -32,7 +34,7 @@ def status_document(state_dir: Path) -> dict[str, Any]:
     pointer = ActiveFile(layout).read()
     installed = {bundle.key: bundle for bundle in Registry(layout).list()}
     active = installed.get(pointer.active or "")
-    there = active is not None and layout.bundle(active.key).is_dir()
+    there = active is not None and _is_there(layout, active.key)
     return {
         "schema": SCHEMA,
         "state": _state(pointer.active, active, there),
@@ -42,6 +44,15 @@ def status_document(state_dir: Path) -> dict[str, Any]:
         "installed": len(installed),
         "stateDir": str(state_dir),
     }
+
+
+def _is_there(layout: StateLayout, key: str) -> bool:
+    """Whether every file that was published still lies where it was; what is in it is for `verify` to say."""
+    try:
+        record = parse_note(read_bytes_if_there(layout.tree_record(key)) or b"")
+        return all((layout.bundle(key) / path).is_file() for path in record["files"])
+    except NOTE_FAULTS:
+        return False
 
 
 def _state(pointed: str | None, active: InstalledBundle | None, there: bool) -> str:
@@ -71,7 +82,7 @@ def status_text(document: dict[str, Any]) -> str:
     if active is None and document["state"] == "not-set-up":
         return "Eliza-1 is not set up on this device.\nRun `eliza-agent setup` to begin."
     if document["state"] == "broken":
-        return "The active Eliza-1's files are gone.\nRun `eliza-agent setup` to repair it."
+        return "Files of the active Eliza-1 are gone.\nRun `eliza-agent setup` to repair it."
     proof = f"proven {ago(active['provenAt'])}" if active["provenAt"] else "not proven: run `eliza-agent verify`"
     lines = [
         f"{active['name']} {active['version']} is active, {proof}.",
