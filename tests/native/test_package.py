@@ -18,6 +18,7 @@ def test_what_is_linked_in_keeps_its_licence() -> None:
     text = (PACKAGE / "licenses" / "LICENSE.llama.cpp").read_text("utf-8")
     assert "MIT License" in text
     assert "ggml authors" in text
+    assert (PACKAGE / "licenses" / "LICENSE-jsonhpp").is_file()
 
 
 def test_the_header_travels_with_the_library() -> None:
