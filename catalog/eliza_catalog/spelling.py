@@ -265,10 +265,7 @@ SPELLINGS: Mapping[type, Mapping[str, Spelling]] = MappingProxyType(
         shapes.Manifest: {
             "id": Spelling("id", Text(pattern=r"eliza-1-[a-z0-9][a-z0-9.-]*")),
             "tier": Spelling("tier"),
-            "version": Spelling(
-                "version",
-                Text(pattern=_VERSION),
-            ),
+            "version": Spelling("version", Text(pattern=_VERSION)),
             "published_at": Spelling("publishedAt"),
             "lineage": Spelling("lineage"),
             "files": Spelling("files"),

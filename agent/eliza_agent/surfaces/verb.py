@@ -30,7 +30,6 @@ from eliza_agent.surfaces.leaving import (
     leave_with,
     say,
 )
-from eliza_catalog.errors import ExitCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,4 +89,4 @@ def _leave(error: BaseException, as_json: bool) -> NoReturn:
     leave_with(as_product_error(error), as_json)
 
 
-__all__ = ["Answer", "ExitCode", "common_options", "verb"]
+__all__ = ["Answer", "common_options", "verb"]
