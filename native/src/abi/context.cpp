@@ -3,6 +3,7 @@
 
 #include "abi/guard.h"
 #include "abi/regions.h"
+#include "asr/recognizer.h"
 #include "eliza/llm_backend.h"
 #include "llm/draft_model.h"
 #include "llm/runtime.h"

@@ -13,6 +13,9 @@ namespace eliza::llm {
 class TextModel;   // llm/text_model.h: the shared weights of the bundle's text model
 class DraftModel;  // llm/draft_model.h: the shared weights of its drafter
 }  // namespace eliza::llm
+namespace eliza::asr {
+class Recognizer;  // asr/recognizer.h: one loaded recognition model
+}
 namespace eliza::vad {
 struct Weights;  // vad/model.h
 }
@@ -39,6 +42,11 @@ struct EliInferenceContext {
     // hearing: keeps the acquired weights warm; sessions hold their own reference
     std::mutex                                 vad_mutex;
     std::shared_ptr<const eliza::vad::Weights> vad_weights;
+
+    // recognition: asr_mutex admits one recording at a time
+    std::mutex                              asr_mutex;
+    std::unique_ptr<eliza::asr::Recognizer> recognizer;
+    bool                                    is_asr_evicted = false;
 
     // speech: tts_mutex admits one synthesis at a time; tts_cancel may be set from any thread
     std::mutex                            tts_mutex;

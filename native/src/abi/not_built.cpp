@@ -33,44 +33,6 @@ int eliza_inference_llm_eot_score(EliInferenceContext *, const int32_t *, size_t
     return eliza::not_implemented(out_error, "end-of-turn scoring");
 }
 
-// --- recognition ---
-
-int eliza_inference_asr_transcribe(EliInferenceContext *, const float *, size_t, int, char *, size_t,
-                                   char ** out_error) {
-    return eliza::not_implemented(out_error, "speech recognition");
-}
-
-int eliza_inference_asr_timestamps_supported(void) {
-    return 0;
-}
-
-int eliza_inference_asr_transcribe_timed(EliInferenceContext *, const float *, size_t, int, char *, size_t, int *,
-                                         int *, size_t *, char ** out_error) {
-    return eliza::not_implemented(out_error, "timed speech recognition");
-}
-
-int eliza_inference_asr_stream_supported(void) {
-    return 0;
-}
-
-EliAsrStream * eliza_inference_asr_stream_open(EliInferenceContext *, int, char ** out_error) {
-    return no_handle<EliAsrStream>(out_error, "speech recognition");
-}
-
-int eliza_inference_asr_stream_feed(EliAsrStream *, const float *, size_t, char ** out_error) {
-    return eliza::not_implemented(out_error, "speech recognition");
-}
-
-int eliza_inference_asr_stream_partial(EliAsrStream *, char *, size_t, int *, size_t *, char ** out_error) {
-    return eliza::not_implemented(out_error, "speech recognition");
-}
-
-int eliza_inference_asr_stream_finish(EliAsrStream *, char *, size_t, int *, size_t *, char ** out_error) {
-    return eliza::not_implemented(out_error, "speech recognition");
-}
-
-void eliza_inference_asr_stream_close(EliAsrStream *) {}
-
 // --- wake word, speaker, diarizer ---
 
 int eliza_inference_wakeword_supported(void) {

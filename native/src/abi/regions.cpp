@@ -2,6 +2,7 @@
 
 #include "abi/guard.h"
 #include "abi/voices.h"
+#include "asr/recognizer.h"
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
 #include "llm/text_model.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int all_layers = -1;
 
-enum class Region { text, mtp, tts, vad, not_built };
+enum class Region { text, mtp, tts, vad, asr, not_built };
 
 Region named_region(const std::string & name) {
     if (name == "text") {
@@ -27,7 +28,10 @@ Region named_region(const std::string & name) {
     if (name == "vad") {
         return Region::vad;
     }
-    if (name == "asr" || name == "wakeword") {
+    if (name == "asr") {
+        return Region::asr;
+    }
+    if (name == "wakeword") {
         return Region::not_built;
     }
     throw Failure(ELIZA_ERR_INVALID_ARG,
@@ -59,6 +63,16 @@ void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
     }
 }
 
+void set_asr_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.asr_mutex);
+    ctx.is_asr_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.recognizer.reset();
+    } else {
+        require_recognizer(ctx);
+    }
+}
+
 void load_vad(EliInferenceContext & ctx) {
     auto                              weights = vad::load_weights(vad::find_model(ctx.bundle_dir));
     const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
@@ -86,6 +100,14 @@ std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, cons
     return ctx.drafter;
 }
 
+asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
+    require(!ctx.is_asr_evicted, "the region 'asr' is evicted; acquire it first");
+    if (ctx.recognizer == nullptr) {
+        ctx.recognizer = asr::open_recognizer(ctx.bundle_dir);
+    }
+    return *ctx.recognizer;
+}
+
 void acquire_region(EliInferenceContext & ctx, const std::string & region) {
     switch (named_region(region)) {
     case Region::text:
@@ -100,6 +122,8 @@ void acquire_region(EliInferenceContext & ctx, const std::string & region) {
         return require_voice(ctx);
     case Region::vad:
         return load_vad(ctx);
+    case Region::asr:
+        return set_asr_evicted(ctx, false);
     case Region::not_built:
         refuse_not_built(region);
     }
@@ -121,6 +145,8 @@ void evict_region(EliInferenceContext & ctx, const std::string & region) {
         ctx.vad_weights.reset();
         return;
     }
+    case Region::asr:
+        return set_asr_evicted(ctx, true);
     case Region::not_built:
         refuse_not_built(region);
     }

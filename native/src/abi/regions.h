@@ -17,6 +17,9 @@ std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, in
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers);
 
+// The bundle's recognizer, loaded on first use. The caller holds asr_mutex. Throws as above.
+asr::Recognizer & require_recognizer(EliInferenceContext & ctx);
+
 // Throw Failure: INVALID_ARG for an unknown region, NOT_IMPLEMENTED for one that this build lacks, and what
 // loading throws.
 void acquire_region(EliInferenceContext & ctx, const std::string & region);

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace eliza::bundle {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -26,6 +25,8 @@ std::vector<fs::path> gguf_files(const fs::path & folder) {
     std::sort(found.begin(), found.end());
     return found;
 }
+
+namespace {
 
 fs::path the_one_gguf(const fs::path & folder) {
     const std::vector<fs::path> found = gguf_files(folder);

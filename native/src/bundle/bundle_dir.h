@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace eliza::bundle {
+
+// The .gguf files of a folder, sorted by name. Throws Failure(BUNDLE_INVALID) when it cannot be listed.
+std::vector<std::filesystem::path> gguf_files(const std::filesystem::path & folder);
 
 // The one GGUF of <bundle>/text. Throws Failure(BUNDLE_INVALID) when there is none or more than one.
 std::filesystem::path find_text_model(const std::filesystem::path & bundle_dir);

@@ -1,0 +1,17 @@
+#include "abi/guard.h"
+#include "asr/find_models.h"
+#include "asr/recognizer.h"
+#include "llm/gguf_facts.h"
+#include "llm/runtime.h"
+
+namespace eliza::asr {
+
+std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle_dir) {
+    llm::start_runtime();
+    const ModelFiles  files        = find_models(bundle_dir);
+    const std::string architecture = llm::read_gguf_facts(files.model).architecture;
+    throw Failure(ELIZA_ERR_NOT_IMPLEMENTED,
+                  "no engine of this build recognises speech with '" + architecture + "' models");
+}
+
+}  // namespace eliza::asr
