@@ -12,7 +12,8 @@
  *    ELIZA_ERR_NOT_IMPLEMENTED.
  *
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
- * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process).
+ * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
+ * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256).
  */
 #ifndef ELIZA_INFERENCE_H
 #define ELIZA_INFERENCE_H
@@ -98,7 +99,8 @@ typedef struct eliza_llm_stream_config_t {
     int32_t      top_k;            /* 12: 0 = off */
     float        repeat_penalty;   /* 16: 0 or 1 = off */
     int32_t      slot_id;          /* 20: -1 = no pinning */
-    const char * prompt_cache_key; /* 24: may be NULL */
+    const char * prompt_cache_key; /* 24: NULL = none. With a key or a slot_id, the first prompt of a stream starts
+                                    * from what the last closed stream of this context with the same pair had read */
     int32_t      draft_min;        /* 32 */
     int32_t      draft_max;        /* 36: the draft window of the speculative driver */
     const char * mtp_drafter_path; /* 40: NULL = no speculation; else draft_max > 0 is required */
@@ -133,6 +135,11 @@ ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream * stream, int32_t * t
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream * stream);
 /* Additive: ELIZA_END_*, what the last `next` that returned 1 ended for. */
 ELIZA_API int eliza_inference_llm_stream_end_reason(EliLlmStream * stream);
+/* Additive: how many tokens of the last prompt were taken from an earlier stream with the same key or slot. */
+ELIZA_API int eliza_inference_llm_stream_tokens_reused(EliLlmStream * stream);
+/* Writes what the stream has read to a file (whole or not at all, owner-only), and goes on from such a file in a
+ * stream with the same model, build and cache types; anything else is ELIZA_ERR_INVALID_ARG. Sampler settings and
+ * random state are the stream's own. */
 ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 /* Clears KV, sampler, counters, drafter state and a pending cancel. */

@@ -10,8 +10,9 @@
 #include <string>
 
 namespace eliza::llm {
-class TextModel;   // llm/text_model.h: the shared weights of the bundle's text model
-class DraftModel;  // llm/draft_model.h: the shared weights of its drafter
+class TextModel;    // llm/text_model.h: the shared weights of the bundle's text model
+class DraftModel;   // llm/draft_model.h: the shared weights of its drafter
+class PromptCache;  // llm/prompt_cache.h: what closed streams had read
 }  // namespace eliza::llm
 namespace eliza::asr {
 class Recognizer;  // asr/recognizer.h: one loaded recognition model
@@ -31,13 +32,14 @@ struct EliInferenceContext {
     const std::string           bundle_dir_utf8;
 
     // text: guarded by text_mutex; streams hold the weights alive by their own reference
-    std::mutex                              text_mutex;
-    std::shared_ptr<eliza::llm::TextModel>  text_model;
-    std::shared_ptr<eliza::llm::DraftModel> drafter;  // the last one used
-    bool                                    is_text_evicted  = false;
-    bool                                    is_mtp_evicted   = false;
-    eliza_verifier_callback                 on_verified      = nullptr;
-    void *                                  on_verified_data = nullptr;
+    std::mutex                                     text_mutex;
+    std::shared_ptr<eliza::llm::TextModel>         text_model;
+    std::shared_ptr<eliza::llm::DraftModel>        drafter;  // the last one used
+    const std::shared_ptr<eliza::llm::PromptCache> prompts;
+    bool                                           is_text_evicted  = false;
+    bool                                           is_mtp_evicted   = false;
+    eliza_verifier_callback                        on_verified      = nullptr;
+    void *                                         on_verified_data = nullptr;
 
     // hearing: keeps the acquired weights warm; sessions hold their own reference
     std::mutex                                 vad_mutex;

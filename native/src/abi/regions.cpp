@@ -5,6 +5,7 @@
 #include "asr/recognizer.h"
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
+#include "llm/prompt_cache.h"
 #include "llm/text_model.h"
 #include "vad/model.h"
 
@@ -52,6 +53,9 @@ void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
         ctx.text_model.reset();
+        ctx.prompts->shut();
+    } else {
+        ctx.prompts->open();
     }
 }
 
