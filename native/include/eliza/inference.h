@@ -76,7 +76,7 @@ ELIZA_API const char * eliza_inference_abi_version(void);
 ELIZA_API EliInferenceContext * eliza_inference_create(const char * bundle_dir, char ** out_error);
 /* Frees the context. Every stream and session of it must be closed before. NULL is allowed. */
 ELIZA_API void eliza_inference_destroy(EliInferenceContext * ctx);
-/* Regions: "text", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "wakeword". Acquire loads
+/* Regions: "text", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "embedding", "wakeword". Acquire loads
  * what a region names, so that the first use is quick; evict frees it until it is acquired again. */
 ELIZA_API int  eliza_inference_mmap_acquire(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API int  eliza_inference_mmap_evict(EliInferenceContext * ctx, const char * region, char ** out_error);
@@ -177,9 +177,17 @@ ELIZA_API int eliza_inference_detokenize(EliInferenceContext * ctx, const int * 
                                          int remove_special, int unparse_special, char * out_text, size_t max_bytes,
                                          char ** out_error);
 ELIZA_API int eliza_inference_embed_supported(void);
+/* A vector of length one: pooling is MEAN, CLS or LAST. The model of <bundle>/embedding where there is one, else the
+ * text model. Too small a buffer is ELIZA_ERR_INVALID_ARG with *out_dim set to what is needed. */
 ELIZA_API int eliza_inference_embed(EliInferenceContext * ctx, const char * text, size_t text_len, int pooling,
                                     float * out, size_t out_capacity, int * out_dim, char ** out_error);
+/* Additive: the first `dimensions` numbers only, brought back to length one, for models trained that way. */
+ELIZA_API int eliza_inference_embed_cut(EliInferenceContext * ctx, const char * text, size_t text_len, int pooling,
+                                        int dimensions, float * out, size_t out_capacity, int * out_dim,
+                                        char ** out_error);
 ELIZA_API int eliza_inference_llm_eot_supported(void);
+/* The chance in [0, 1] that target_token comes next after the ids (the last 1024 of them), and which token is the
+ * likeliest. Asking again about a longer text reads only what is new. */
 ELIZA_API int eliza_inference_llm_eot_score(EliInferenceContext * ctx, const int32_t * token_ids, size_t num_tokens,
                                             int32_t target_token, float * out_probability, int32_t * out_top_token,
                                             float * out_top_probability, char ** out_error);

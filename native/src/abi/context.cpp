@@ -6,6 +6,8 @@
 #include "asr/recognizer.h"
 #include "eliza/llm_backend.h"
 #include "llm/draft_model.h"
+#include "llm/embedder.h"
+#include "llm/end_of_turn.h"
 #include "llm/prompt_cache.h"
 #include "llm/runtime.h"
 #include "llm/text_model.h"

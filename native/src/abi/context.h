@@ -12,6 +12,8 @@
 namespace eliza::llm {
 class TextModel;    // llm/text_model.h: the shared weights of the bundle's text model
 class DraftModel;   // llm/draft_model.h: the shared weights of its drafter
+class Embedder;     // llm/embedder.h: a context that gives vectors
+class EndOfTurn;    // llm/end_of_turn.h: a context that gives one probability
 class PromptCache;  // llm/prompt_cache.h: what closed streams had read
 }  // namespace eliza::llm
 namespace eliza::asr {
@@ -40,6 +42,12 @@ struct EliInferenceContext {
     bool                                           is_mtp_evicted   = false;
     eliza_verifier_callback                        on_verified      = nullptr;
     void *                                         on_verified_data = nullptr;
+
+    // meaning: meaning_mutex admits one question at a time and is taken before text_mutex
+    std::mutex                             meaning_mutex;
+    std::unique_ptr<eliza::llm::Embedder>  embedder;
+    std::unique_ptr<eliza::llm::EndOfTurn> end_of_turn;
+    bool                                   is_embedding_evicted = false;
 
     // hearing: keeps the acquired weights warm; sessions hold their own reference
     std::mutex                                 vad_mutex;

@@ -5,6 +5,8 @@
 #include "asr/recognizer.h"
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
+#include "llm/embedder.h"
+#include "llm/end_of_turn.h"
 #include "llm/prompt_cache.h"
 #include "llm/text_model.h"
 #include "vad/model.h"
@@ -14,7 +16,7 @@ namespace {
 
 constexpr int all_layers = -1;
 
-enum class Region { text, mtp, tts, vad, asr, not_built };
+enum class Region { text, mtp, tts, vad, asr, embedding, not_built };
 
 Region named_region(const std::string & name) {
     if (name == "text") {
@@ -32,11 +34,14 @@ Region named_region(const std::string & name) {
     if (name == "asr") {
         return Region::asr;
     }
+    if (name == "embedding") {
+        return Region::embedding;
+    }
     if (name == "wakeword") {
         return Region::not_built;
     }
     throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "there is no region '" + name + "'; known: text, mtp, dflash, tts, vad, asr, wakeword");
+                  "there is no region '" + name + "'; known: text, mtp, dflash, tts, vad, asr, embedding, wakeword");
 }
 
 [[noreturn]] void refuse_not_built(const std::string & name) {
@@ -48,8 +53,26 @@ void require_voice(EliInferenceContext & ctx) {
     bundle_voice(ctx, nullptr);
 }
 
+void set_embedding_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.meaning_mutex);
+    ctx.is_embedding_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.embedder.reset();
+    } else {
+        require_embedder(ctx);
+    }
+}
+
+// What reads with the text model goes with it.
 void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> meaning_lock(ctx.meaning_mutex);
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    if (is_evicted) {
+        ctx.end_of_turn.reset();
+        if (!bundle::find_embedding_model(ctx.bundle_dir)) {
+            ctx.embedder.reset();
+        }
+    }
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
         ctx.text_model.reset();
@@ -104,6 +127,23 @@ std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, cons
     return ctx.drafter;
 }
 
+llm::Embedder & require_embedder(EliInferenceContext & ctx) {
+    require(!ctx.is_embedding_evicted, "the region 'embedding' is evicted; acquire it first");
+    if (ctx.embedder == nullptr) {
+        const auto own = bundle::find_embedding_model(ctx.bundle_dir);
+        auto model     = own ? std::make_shared<llm::TextModel>(*own, all_layers) : require_text_model(ctx, all_layers);
+        ctx.embedder   = std::make_unique<llm::Embedder>(std::move(model));
+    }
+    return *ctx.embedder;
+}
+
+llm::EndOfTurn & require_end_of_turn(EliInferenceContext & ctx) {
+    if (ctx.end_of_turn == nullptr) {
+        ctx.end_of_turn = std::make_unique<llm::EndOfTurn>(require_text_model(ctx, all_layers));
+    }
+    return *ctx.end_of_turn;
+}
+
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
     require(!ctx.is_asr_evicted, "the region 'asr' is evicted; acquire it first");
     if (ctx.recognizer == nullptr) {
@@ -128,6 +168,8 @@ void acquire_region(EliInferenceContext & ctx, const std::string & region) {
         return load_vad(ctx);
     case Region::asr:
         return set_asr_evicted(ctx, false);
+    case Region::embedding:
+        return set_embedding_evicted(ctx, false);
     case Region::not_built:
         refuse_not_built(region);
     }
@@ -151,6 +193,8 @@ void evict_region(EliInferenceContext & ctx, const std::string & region) {
     }
     case Region::asr:
         return set_asr_evicted(ctx, true);
+    case Region::embedding:
+        return set_embedding_evicted(ctx, true);
     case Region::not_built:
         refuse_not_built(region);
     }

@@ -17,6 +17,13 @@ std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, in
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers);
 
+// Vectors from <bundle>/embedding where the bundle has a model there, else from its text model. The caller holds
+// meaning_mutex. Throws as above.
+llm::Embedder & require_embedder(EliInferenceContext & ctx);
+
+// The text model as a judge of turns. The caller holds meaning_mutex. Throws as above.
+llm::EndOfTurn & require_end_of_turn(EliInferenceContext & ctx);
+
 // The bundle's recognizer, loaded on first use. The caller holds asr_mutex. Throws as above.
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx);
 

@@ -145,6 +145,15 @@ void TextStream::prefill(const llama_token * ids, size_t count) {
     has_logits_ = true;
 }
 
+const float * TextStream::logits() const {
+    require(has_logits_ && !is_broken_, "there are no logits; prefill first");
+    const float * logits = llama_get_logits_ith(context_.get(), -1);
+    if (logits == nullptr) {
+        throw Failure(ELIZA_ERR_FFI_FAULT, "the runtime gave no logits for this position");
+    }
+    return logits;
+}
+
 Step TextStream::next() {
     require_running();
     require(!is_broken_, "the stream failed before; reset it first");

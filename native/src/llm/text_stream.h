@@ -57,6 +57,8 @@ class TextStream {
     void adopt(const Slot & slot);
     // Lets the first prompt start from what an earlier stream had read of it; null or a foreign slot: from nothing.
     void warm_from(std::shared_ptr<const Slot> slot);
+    // The scores of all tokens for the next place, right after a prefill. Throws Failure: INVALID_ARG, FFI_FAULT.
+    const float * logits() const;
     // Tokens of the last prompt that were not read again.
     int tokens_reused() const noexcept { return tokens_reused_; }
 
