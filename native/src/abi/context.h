@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,6 +22,9 @@ class Recognizer;  // asr/recognizer.h: one loaded recognition model
 }
 namespace eliza::vad {
 struct Weights;  // vad/model.h
+}
+namespace eliza::bundle {
+struct VoicePreset;  // bundle/voice_preset.h
 }
 namespace eliza::kokoro {
 class Voice;  // kokoro/voice.h: one loaded model with one style table
@@ -62,4 +66,6 @@ struct EliInferenceContext {
     std::mutex                            tts_mutex;
     std::shared_ptr<eliza::kokoro::Voice> voice;
     std::atomic<bool>                     tts_cancel{false};
+    // by id; read once, a null entry says that the bundle has none of that id
+    std::map<std::string, std::shared_ptr<const eliza::bundle::VoicePreset>> presets;
 };

@@ -184,6 +184,7 @@ void evict_region(EliInferenceContext & ctx, const std::string & region) {
     case Region::tts: {
         const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
         ctx.voice.reset();
+        ctx.presets.clear();
         return;
     }
     case Region::vad: {
