@@ -56,6 +56,7 @@ struct EliInferenceContext {
     // hearing: keeps the acquired weights warm; sessions hold their own reference
     std::mutex                                 vad_mutex;
     std::shared_ptr<const eliza::vad::Weights> vad_weights;
+    bool                                       is_vad_evicted = false;
 
     // recognition: asr_mutex admits one recording at a time
     std::mutex                              asr_mutex;
@@ -65,6 +66,7 @@ struct EliInferenceContext {
     // speech: tts_mutex admits one synthesis at a time; tts_cancel may be set from any thread
     std::mutex                            tts_mutex;
     std::shared_ptr<eliza::kokoro::Voice> voice;
+    bool                                  is_tts_evicted = false;
     std::atomic<bool>                     tts_cancel{false};
     // by id; read once, a null entry says that the bundle has none of that id
     std::map<std::string, std::shared_ptr<const eliza::bundle::VoicePreset>> presets;

@@ -11,6 +11,10 @@
 #include "llm/text_model.h"
 #include "vad/model.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace eliza {
 namespace {
 
@@ -48,9 +52,34 @@ Region named_region(const std::string & name) {
     throw Failure(ELIZA_ERR_NOT_IMPLEMENTED, "the region '" + name + "' is not part of this build");
 }
 
-void require_voice(EliInferenceContext & ctx) {
+// The caller holds text_mutex.
+std::shared_ptr<llm::TextModel> load_text(EliInferenceContext & ctx, int n_gpu_layers) {
+    require(!ctx.is_text_evicted, "the region 'text' is evicted; acquire it first");
+    if (ctx.text_model == nullptr) {
+        ctx.text_model = std::make_shared<llm::TextModel>(bundle::find_text_model(ctx.bundle_dir), n_gpu_layers);
+    }
+    return ctx.text_model;
+}
+
+// The caller holds text_mutex.
+std::shared_ptr<llm::DraftModel> load_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
+                                              int n_gpu_layers) {
+    require(!ctx.is_mtp_evicted, "the region 'mtp' is evicted; acquire it first");
+    if (ctx.drafter == nullptr || ctx.drafter->path() != path) {
+        ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
+    }
+    return ctx.drafter;
+}
+
+void set_tts_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
-    bundle_voice(ctx, nullptr);
+    ctx.is_tts_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.voice.reset();
+        ctx.presets.clear();
+    } else {
+        bundle_voice(ctx, nullptr);
+    }
 }
 
 void set_embedding_evicted(EliInferenceContext & ctx, bool is_evicted) {
@@ -69,17 +98,18 @@ void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
     if (is_evicted) {
         ctx.end_of_turn.reset();
-        if (!bundle::find_embedding_model(ctx.bundle_dir)) {
-            ctx.embedder.reset();
-        }
+    }
+    if (is_evicted && ctx.embedder != nullptr && ctx.embedder->reads_with(ctx.text_model.get())) {
+        ctx.embedder.reset();
     }
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
         ctx.text_model.reset();
         ctx.prompts->shut();
-    } else {
-        ctx.prompts->open();
+        return;
     }
+    ctx.prompts->open();
+    load_text(ctx, all_layers);
 }
 
 void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
@@ -87,6 +117,8 @@ void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
     ctx.is_mtp_evicted = is_evicted;
     if (is_evicted) {
         ctx.drafter.reset();
+    } else {
+        load_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
     }
 }
 
@@ -100,31 +132,56 @@ void set_asr_evicted(EliInferenceContext & ctx, bool is_evicted) {
     }
 }
 
-void load_vad(EliInferenceContext & ctx) {
-    auto                              weights = vad::load_weights(vad::find_model(ctx.bundle_dir));
-    const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
-    ctx.vad_weights = std::move(weights);
+void set_vad_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    {
+        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+        ctx.is_vad_evicted = is_evicted;
+        ctx.vad_weights.reset();
+    }
+    if (!is_evicted) {
+        auto                              weights = require_vad(ctx);
+        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+        ctx.vad_weights = std::move(weights);
+    }
+}
+
+// What was freed in small pieces goes back to the device too; large pieces were given back at once.
+void return_freed_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
+void set_evicted(EliInferenceContext & ctx, const std::string & name, bool is_evicted) {
+    switch (named_region(name)) {
+    case Region::text:
+        return set_text_evicted(ctx, is_evicted);
+    case Region::mtp:
+        return set_mtp_evicted(ctx, is_evicted);
+    case Region::tts:
+        return set_tts_evicted(ctx, is_evicted);
+    case Region::vad:
+        return set_vad_evicted(ctx, is_evicted);
+    case Region::asr:
+        return set_asr_evicted(ctx, is_evicted);
+    case Region::embedding:
+        return set_embedding_evicted(ctx, is_evicted);
+    case Region::not_built:
+        refuse_not_built(name);
+    }
 }
 
 }  // namespace
 
 std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, int n_gpu_layers) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    require(!ctx.is_text_evicted, "the region 'text' is evicted; acquire it first");
-    if (ctx.text_model == nullptr) {
-        ctx.text_model = std::make_shared<llm::TextModel>(bundle::find_text_model(ctx.bundle_dir), n_gpu_layers);
-    }
-    return ctx.text_model;
+    return load_text(ctx, n_gpu_layers);
 }
 
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    require(!ctx.is_mtp_evicted, "the region 'mtp' is evicted; acquire it first");
-    if (ctx.drafter == nullptr || ctx.drafter->path() != path) {
-        ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
-    }
-    return ctx.drafter;
+    return load_drafter(ctx, path, n_gpu_layers);
 }
 
 llm::Embedder & require_embedder(EliInferenceContext & ctx) {
@@ -152,53 +209,19 @@ asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
     return *ctx.recognizer;
 }
 
+std::shared_ptr<const vad::Weights> require_vad(EliInferenceContext & ctx) {
+    const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+    require(!ctx.is_vad_evicted, "the region 'vad' is evicted; acquire it first");
+    return ctx.vad_weights != nullptr ? ctx.vad_weights : vad::load_weights(vad::find_model(ctx.bundle_dir));
+}
+
 void acquire_region(EliInferenceContext & ctx, const std::string & region) {
-    switch (named_region(region)) {
-    case Region::text:
-        set_text_evicted(ctx, false);
-        require_text_model(ctx, all_layers);
-        return;
-    case Region::mtp:
-        set_mtp_evicted(ctx, false);
-        require_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
-        return;
-    case Region::tts:
-        return require_voice(ctx);
-    case Region::vad:
-        return load_vad(ctx);
-    case Region::asr:
-        return set_asr_evicted(ctx, false);
-    case Region::embedding:
-        return set_embedding_evicted(ctx, false);
-    case Region::not_built:
-        refuse_not_built(region);
-    }
+    set_evicted(ctx, region, false);
 }
 
 void evict_region(EliInferenceContext & ctx, const std::string & region) {
-    switch (named_region(region)) {
-    case Region::text:
-        return set_text_evicted(ctx, true);
-    case Region::mtp:
-        return set_mtp_evicted(ctx, true);
-    case Region::tts: {
-        const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
-        ctx.voice.reset();
-        ctx.presets.clear();
-        return;
-    }
-    case Region::vad: {
-        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
-        ctx.vad_weights.reset();
-        return;
-    }
-    case Region::asr:
-        return set_asr_evicted(ctx, true);
-    case Region::embedding:
-        return set_embedding_evicted(ctx, true);
-    case Region::not_built:
-        refuse_not_built(region);
-    }
+    set_evicted(ctx, region, true);
+    return_freed_memory();
 }
 
 void tell_verified(EliInferenceContext & ctx, const EliVerifierEvent & event) {

@@ -17,6 +17,9 @@ std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, in
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers);
 
+// The bundle's speech detector; kept warm only by acquiring its region. Throws as above.
+std::shared_ptr<const vad::Weights> require_vad(EliInferenceContext & ctx);
+
 // Vectors from <bundle>/embedding where the bundle has a model there, else from its text model. The caller holds
 // meaning_mutex. Throws as above.
 llm::Embedder & require_embedder(EliInferenceContext & ctx);

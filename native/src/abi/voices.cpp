@@ -105,6 +105,7 @@ void load_voice(EliInferenceContext & ctx, const fs::path & model, const fs::pat
         }
         return;
     }
+    ctx.is_tts_evicted = false;
     ctx.voice.reset();  // never two models in memory at once
     ctx.voice = std::make_shared<kokoro::Voice>(model, style, style_dim);
 }
@@ -120,6 +121,7 @@ const bundle::VoicePreset * voice_preset(EliInferenceContext & ctx, const char *
 }
 
 kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) {
+    require(!ctx.is_tts_evicted, "the region 'tts' is evicted; acquire it first");
     if (ctx.voice != nullptr && preset_id == nullptr) {
         return *ctx.voice;
     }
@@ -138,6 +140,7 @@ kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) 
 }
 
 kokoro::Voice & loaded_voice(EliInferenceContext & ctx) {
+    require(!ctx.is_tts_evicted, "the region 'tts' is evicted; acquire it first");
     require(ctx.voice != nullptr, "no voice is loaded; eliza_inference_kokoro_load names one");
     return *ctx.voice;
 }

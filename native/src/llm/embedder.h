@@ -18,7 +18,9 @@ class Embedder {
     // the model's context), OOM, FFI_FAULT.
     std::vector<float> embed(std::string_view text, int pooling);
 
-    int width() const noexcept { return llama_model_n_embd_out(model_->get()); }
+    // Whether it keeps this model in memory.
+    bool reads_with(const TextModel * model) const noexcept { return model_.get() == model; }
+    int  width() const noexcept { return llama_model_n_embd_out(model_->get()); }
 
   private:
     void               make_room(size_t tokens);
