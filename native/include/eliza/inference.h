@@ -13,6 +13,7 @@
  *
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
  * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
+ * ELIZA_LOCAL_RAM_HEADROOM_MB (memory that contexts of 65536 tokens and more leave to others; default 0),
  * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256).
  */
 #ifndef ELIZA_INFERENCE_H
