@@ -115,7 +115,6 @@ void threads_do_not_meet(const fs::path & folder) {
 }  // namespace
 
 int main() {
-    setenv("ELIZA_THREADS", "1", 1);  // tiny models: two threads would only wait for each other
     const fs::path    folder  = models() / "noise";
     const std::string drafter = (folder / "mtp" / "drafter-2b.gguf").u8string();
     const Bundle      bundle(folder);

@@ -70,6 +70,8 @@ std::vector<float> pooled_by_llama(const Bundle & bundle, llama_model * model, c
     params.n_ctx                = 1024;
     params.n_batch              = 1024;
     params.n_ubatch             = 1024;
+    params.n_threads            = 1;
+    params.n_threads_batch      = 1;
     params.embeddings           = true;
     params.pooling_type         = pooling;
     const llama_context_ptr context(llama_init_from_model(model, params));
@@ -182,6 +184,8 @@ std::vector<double> chances(llama_model * model, std::vector<int> ids) {
     params.n_ctx                = 2048;
     params.n_batch              = 2048;
     params.n_ubatch             = 2048;
+    params.n_threads            = 1;
+    params.n_threads_batch      = 1;
     const llama_context_ptr context(llama_init_from_model(model, params));
     CHECK(llama_decode(context.get(), llama_batch_get_one(ids.data(), static_cast<int32_t>(ids.size()))) == 0);
     const float *       logits = llama_get_logits_ith(context.get(), -1);

@@ -183,7 +183,6 @@ void a_drafter_that_does_not_fit_is_an_error() {
 }  // namespace
 
 int main() {
-    setenv("ELIZA_THREADS", "1", 1);  // tiny models: two threads would only wait for each other
     a_drafter_that_does_not_fit_is_an_error();
     the_answer_is_the_same(models() / "sure", true);
     the_answer_is_the_same(models() / "noise", false);

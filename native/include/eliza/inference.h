@@ -8,6 +8,8 @@
  *  - No C++ exception crosses this border and the library never logs by itself.
  *  - A context may be used from several threads; one stream or session handle belongs to one thread at
  *    a time, except for the *_cancel calls, which may come from any thread.
+ *  - After a fork the child may call nothing that computes (ELIZA_ERR_FFI_FAULT); closing there does nothing. A child
+ *    that was forked before the first eliza_inference_create is its own master.
  *  - A family that this build lacks answers its *_supported() with 0 and every other call with
  *    ELIZA_ERR_NOT_IMPLEMENTED.
  *

@@ -40,13 +40,16 @@ extern "C" {
 
 EliInferenceContext * eliza_inference_create(const char * bundle_dir, char ** out_error) {
     return eliza::guarded_handle<EliInferenceContext>(out_error, [&] {
+        eliza::own_process();
         eliza::llm::start_runtime();
         return new EliInferenceContext(checked_folder(bundle_dir));
     });
 }
 
 void eliza_inference_destroy(EliInferenceContext * ctx) {
-    delete ctx;
+    if (!eliza::is_forked_child()) {
+        delete ctx;
+    }
 }
 
 int eliza_inference_last_status(void) {

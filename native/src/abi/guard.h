@@ -1,6 +1,7 @@
 // The border: exceptions stop here, statuses and error strings are made here.
 #pragma once
 
+#include "abi/process.h"
 #include "eliza/inference.h"
 
 #include <cstdlib>
@@ -37,6 +38,10 @@ inline void set_error(char ** out_error, const char * message) noexcept {
 // Runs `body` (returning int) and turns everything thrown into a status and a message.
 template <typename Body> int guarded(char ** out_error, Body && body) noexcept {
     try {
+        if (is_forked_child()) {
+            throw Failure(ELIZA_ERR_FFI_FAULT, "the process was forked after the library had started; start a new "
+                                               "program, or open the bundle after the fork");
+        }
         return body();
     } catch (const Failure & failure) {
         set_error(out_error, failure.what());

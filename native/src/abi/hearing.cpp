@@ -41,7 +41,9 @@ int eliza_inference_vad_reset(EliVad * vad, char ** out_error) {
 }
 
 void eliza_inference_vad_close(EliVad * vad) {
-    delete vad;
+    if (!eliza::is_forked_child()) {
+        delete vad;
+    }
 }
 
 }  // extern "C"

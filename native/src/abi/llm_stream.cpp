@@ -114,7 +114,9 @@ int eliza_inference_llm_stream_reset_keep(EliLlmStream * stream, int32_t n_keep)
 }
 
 void eliza_inference_llm_stream_close(EliLlmStream * stream) {
-    delete stream;
+    if (!eliza::is_forked_child()) {
+        delete stream;
+    }
 }
 
 }  // extern "C"

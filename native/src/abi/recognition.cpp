@@ -162,7 +162,9 @@ int eliza_inference_asr_stream_finish(EliAsrStream * stream, char * out_text, si
 }
 
 void eliza_inference_asr_stream_close(EliAsrStream * stream) {
-    delete stream;
+    if (!eliza::is_forked_child()) {
+        delete stream;
+    }
 }
 
 }  // extern "C"
