@@ -2,7 +2,7 @@
 #include "abi/guard.h"
 #include "eliza/inference.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
+#include "llm/cpu_backend.h"
 #include "llm/kernel_proof.h"
 #include "llm/kv_types.h"
 #include "llm/runtime.h"
@@ -49,25 +49,6 @@ json describe_backends() {
         backends.push_back({{"name", ggml_backend_reg_name(registered)}, {"devices", std::move(devices)}});
     }
     return backends;
-}
-
-// The flags that the CPU code was compiled for and found at start; the backend answers "1" or nothing.
-json describe_cpu() {
-    json features = json::array();
-    for (size_t i = 0; i < ggml_backend_reg_count(); ++i) {
-        ggml_backend_reg_t registered = ggml_backend_reg_get(i);
-        const auto         ask        = reinterpret_cast<ggml_backend_get_features_t>(
-            ggml_backend_reg_get_proc_address(registered, "ggml_backend_get_features"));
-        if (ask == nullptr || std::string(ggml_backend_reg_name(registered)) != "CPU") {
-            continue;
-        }
-        for (const ggml_backend_feature * feature = ask(registered); feature->name != nullptr; ++feature) {
-            if (std::string(feature->value) == "1") {
-                features.push_back(feature->name);
-            }
-        }
-    }
-    return features;
 }
 
 json describe_kernels() {
@@ -120,7 +101,7 @@ std::string describe() {
                          {"kernels_missing", describe_missing_kernels()},
                          {"kv_types", eliza::llm::kv_type_names()},
                          {"families", describe_families()},
-                         {"cpu_features", describe_cpu()},
+                         {"cpu_features", eliza::llm::cpu_features()},
                          {"mtp_disabled", eliza::llm::speculation_disabled()}};
     return report.dump(-1, ' ', false, json::error_handler_t::replace);
 }

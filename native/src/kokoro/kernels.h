@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(__ANDROID__) && defined(__GNUC__) &&                         \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ELIZA_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define ELIZA_CLONES

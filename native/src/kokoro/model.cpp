@@ -2,7 +2,6 @@
 
 #include "abi/guard.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
 #include "gguf.h"
 
 #include <algorithm>

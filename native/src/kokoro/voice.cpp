@@ -3,7 +3,6 @@
 #include "abi/guard.h"
 #include "ggml-alloc.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
 #include "llm/threads.h"
 
 #include <algorithm>
@@ -125,13 +124,10 @@ const float * StyleTable::row(size_t characters) const {
 }
 
 Voice::Voice(const std::filesystem::path & model, const std::filesystem::path & style, int style_dim)
-    : model_(Model::load(model)), model_file_(model), alphabet_(model_->phonemes()), backend_(ggml_backend_cpu_init()) {
+    : model_(Model::load(model)), model_file_(model), alphabet_(model_->phonemes()) {
     if (style_dim != this->style_dim()) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "style_dim is " + std::to_string(style_dim) + ", the voice model has " +
                                                  std::to_string(this->style_dim()));
-    }
-    if (backend_ == nullptr) {
-        throw Failure(ELIZA_ERR_OOM, "the CPU backend could not be started");
     }
     use_style(style);
     text_memory_.reset(ggml_gallocr_new(ggml_backend_cpu_buffer_type()));
@@ -234,16 +230,16 @@ std::vector<float> Voice::make_sound(const Text & text, const float * style, con
 
 void Voice::gather() {
     const int threads = llm::cpu_threads();
-    ggml_backend_cpu_set_n_threads(backend_.get(), model_->has_tiles() ? 1 : threads);
+    cpu_.set_threads(model_->has_tiles() ? 1 : threads);
     if (model_->has_tiles() && (crew_ == nullptr || crew_->size() != threads)) {
         crew_ = std::make_unique<Crew>(threads);
     }
 }
 
 void Voice::run(ggml_cgraph * graph, const Cancel & cancel) {
-    ggml_backend_cpu_set_abort_callback(backend_.get(), must_stop, const_cast<Cancel *>(&cancel));
-    const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph);
-    ggml_backend_cpu_set_abort_callback(backend_.get(), nullptr, nullptr);
+    cpu_.set_abort(must_stop, const_cast<Cancel *>(&cancel));
+    const ggml_status status = ggml_backend_graph_compute(cpu_.get(), graph);
+    cpu_.set_abort(nullptr, nullptr);
     // the last node may have been left early without the runtime noticing, so the flag itself decides
     if (status == GGML_STATUS_ABORTED || cancel.load()) {
         throw Failure(ELIZA_ERR_CANCELLED, "the speech was cancelled");

@@ -4,6 +4,7 @@
 #include "kokoro/builder.h"
 #include "kokoro/crew.h"
 #include "kokoro/phonemes.h"
+#include "llm/cpu_backend.h"
 
 #include "ggml-cpp.h"
 
@@ -79,7 +80,7 @@ class Voice {
     std::filesystem::path        model_file_, style_file_;
     StyleTable                   style_;
     Alphabet                     alphabet_;
-    ggml_backend_ptr             backend_;
+    llm::CpuBackend              cpu_;
     std::unique_ptr<Crew>        crew_;  // only with the matrix unit: all that is heavy then runs in our own nodes
     ggml_gallocr_ptr             text_memory_, speech_memory_;
     StageSink                    stages_;

@@ -2,7 +2,6 @@
 
 #include "abi/guard.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
 #include "llm/checksum.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"

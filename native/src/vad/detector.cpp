@@ -62,15 +62,11 @@ Detector::Detector(std::shared_ptr<const Weights> weights) : weights_(std::move(
         ggml_tensor_overhead() * graph_nodes + ggml_graph_overhead_custom(graph_nodes, false) + data_bytes;
     memory_.reset(new uint8_t[size]);
     context_.reset(ggml_init({size, memory_.get(), /*.no_alloc =*/false}));
-    ggml_threadpool_params params = ggml_threadpool_params_default(1);
-    threads_.reset(ggml_threadpool_new(&params));
-    if (context_ == nullptr || threads_ == nullptr) {
+    if (context_ == nullptr) {
         throw std::bad_alloc();
     }
+    cpu_.set_threads(1);
     build();
-    plan_ = ggml_graph_plan(graph_, 1, threads_.get());
-    work_.reset(new uint8_t[plan_.work_size + 1]);
-    plan_.work_data = work_.get();
     reset();
 }
 
@@ -109,7 +105,7 @@ float Detector::process(const float * pcm) {
     for (size_t i = 0; i < mirror; ++i) {
         samples[heard_samples + i] = samples[heard_samples - 2 - i];
     }
-    if (ggml_graph_compute(graph_, &plan_) != GGML_STATUS_SUCCESS) {
+    if (ggml_backend_graph_compute(cpu_.get(), graph_) != GGML_STATUS_SUCCESS) {
         throw Failure(ELIZA_ERR_FFI_FAULT, "the voice activity model did not run to its end");
     }
     std::copy(pcm + window_samples - context_samples, pcm + window_samples, tail_.begin());

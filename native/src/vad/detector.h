@@ -1,7 +1,7 @@
 // One running voice activity detector: a prepared graph over shared weights, and its own state.
 #pragma once
 
-#include "ggml-cpu.h"
+#include "llm/cpu_backend.h"
 #include "vad/model.h"
 
 #include <array>
@@ -31,19 +31,17 @@ class Detector {
     void build();
     void forget();
 
-    std::shared_ptr<const Weights>                                weights_;
-    std::unique_ptr<uint8_t[]>                                    memory_;
-    std::unique_ptr<ggml_context, void (*)(ggml_context *)>       context_{nullptr, ggml_free};
-    std::unique_ptr<ggml_threadpool, void (*)(ggml_threadpool *)> threads_{nullptr, ggml_threadpool_free};
-    std::unique_ptr<uint8_t[]>                                    work_;
-    ggml_cplan                                                    plan_{};
-    ggml_cgraph *                                                 graph_       = nullptr;
-    ggml_tensor *                                                 samples_     = nullptr;  // [640]
-    ggml_tensor *                                                 hidden_      = nullptr;  // [128], LSTM state h
-    ggml_tensor *                                                 cell_        = nullptr;  // [128], LSTM state c
-    ggml_tensor *                                                 probability_ = nullptr;  // [1]
-    std::array<float, context_samples>                            tail_{};
-    std::mutex                                                    mutex_;  // one window at a time
+    std::shared_ptr<const Weights>                          weights_;
+    std::unique_ptr<uint8_t[]>                              memory_;
+    std::unique_ptr<ggml_context, void (*)(ggml_context *)> context_{nullptr, ggml_free};
+    llm::CpuBackend                                         cpu_;
+    ggml_cgraph *                                           graph_       = nullptr;
+    ggml_tensor *                                           samples_     = nullptr;  // [640]
+    ggml_tensor *                                           hidden_      = nullptr;  // [128], LSTM state h
+    ggml_tensor *                                           cell_        = nullptr;  // [128], LSTM state c
+    ggml_tensor *                                           probability_ = nullptr;  // [1]
+    std::array<float, context_samples>                      tail_{};
+    std::mutex                                              mutex_;  // one window at a time
 };
 
 }  // namespace eliza::vad
