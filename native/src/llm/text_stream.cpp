@@ -10,7 +10,6 @@ namespace eliza::llm {
 namespace {
 
 constexpr llama_seq_id sequence          = 0;
-constexpr int          largest_batch     = 512;
 constexpr int          smallest_capacity = 8;
 // Room for more outputs than a step has: with less the runtime packs its intermediate results so tightly that a
 // prompt of 512 tokens was measured a fifth slower. Costs 128 bytes for each word of the vocabulary.
@@ -49,8 +48,8 @@ TextStream::TextStream(std::shared_ptr<TextModel> model, std::shared_ptr<DraftMo
 llama_context_params TextStream::context_params() const {
     llama_context_params params  = llama_context_default_params();
     params.n_ctx                 = static_cast<uint32_t>(limit_);
-    params.n_batch               = largest_batch;
-    params.n_ubatch              = largest_batch;
+    params.n_batch               = static_cast<uint32_t>(settings_.batch_tokens);
+    params.n_ubatch              = params.n_batch;
     params.n_seq_max             = 1;
     const int outputs_of_a_step  = settings_.draft ? settings_.draft->max_tokens + 1 : 1;
     params.n_outputs_max         = static_cast<uint32_t>(std::max(least_outputs, outputs_of_a_step));
@@ -116,13 +115,14 @@ void TextStream::decode_prompt(const std::vector<llama_token> & prompt) {
 void TextStream::prefill(const llama_token * ids, size_t count) {
     require_running();
     require(!is_broken_, "the stream failed before; reset it first");
+    decode_media();
     if (count == 0) {
         return;
     }
     const int vocab_size = model_->vocab_size();
     require(std::all_of(ids, ids + count, [&](llama_token id) { return id >= 0 && id < vocab_size; }),
             "a token id lies outside the vocabulary");
-    const size_t wanted = cached_.size() + (pending_ ? 1 : 0) + count;
+    const size_t wanted = static_cast<size_t>(cells_used()) + (pending_ ? 1 : 0) + count;
     if (wanted > static_cast<size_t>(limit_)) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "the prompt needs " + std::to_string(wanted) +
                                                  " tokens, the context holds " + std::to_string(limit_));
@@ -139,6 +139,36 @@ void TextStream::prefill(const llama_token * ids, size_t count) {
     has_logits_ = true;
 }
 
+int TextStream::cells_used() const {
+    return static_cast<int>(cached_.size()) + unseen_cells_;
+}
+
+void TextStream::begin_with(std::unique_ptr<Media> media) {
+    require(drafter_ == nullptr && cached_.empty(), "media begin a stream without a drafter");
+    if (media->cells() >= limit_ || media->largest_piece() > settings_.batch_tokens) {
+        throw Failure(ELIZA_ERR_INVALID_ARG, "the prompt needs " + std::to_string(media->cells()) +
+                                                 " tokens, the context holds " + std::to_string(limit_));
+    }
+    media_ = std::move(media);
+}
+
+// Tokens of media have no ids; LLAMA_TOKEN_NULL keeps their places.
+void TextStream::decode_media() {
+    if (media_ == nullptr) {
+        return;
+    }
+    const std::unique_ptr<Media> media = std::move(media_);
+    forget_runtime_errors();
+    is_broken_ = true;
+    media->decode(context_.get(), static_cast<llama_pos>(cached_.size()), cancelled_);
+    require_running();
+    cached_.resize(cached_.size() + static_cast<size_t>(media->positions()), LLAMA_TOKEN_NULL);
+    unseen_cells_ += media->cells() - media->positions();
+    holds_media_ = true;
+    has_logits_  = true;
+    is_broken_   = false;
+}
+
 Step TextStream::next() {
     require_running();
     require(!is_broken_, "the stream failed before; reset it first");
@@ -147,6 +177,7 @@ Step TextStream::next() {
         ended.end_reason = end_reason_;
         return ended;
     }
+    decode_media();
     require(has_logits_ || pending_, "prefill at least one token before the first step");
     const int  first_index = generated_;
     const Step step        = has_logits_ ? first_step() : verify(propose());
@@ -162,7 +193,7 @@ Step TextStream::first_step() {
 }
 
 llama_tokens TextStream::propose() {
-    const int room      = limit_ - static_cast<int>(cached_.size()) - 1;
+    const int room      = limit_ - cells_used() - 1;
     const int remaining = settings_.max_tokens > 0 ? settings_.max_tokens - generated_ - 1 : room;
     const int most      = drafter_ == nullptr ? 0 : std::min({settings_.draft->max_tokens, room, remaining});
     if (most <= 0) {
@@ -215,7 +246,7 @@ void TextStream::finish(Step & step, std::optional<llama_token> sampled) {
     }
     if (end_reason_ == ELIZA_END_NONE && settings_.max_tokens > 0 && generated_ >= settings_.max_tokens) {
         end_reason_ = ELIZA_END_MAX_TOKENS;
-    } else if (end_reason_ == ELIZA_END_NONE && static_cast<int>(cached_.size()) >= limit_) {
+    } else if (end_reason_ == ELIZA_END_NONE && cells_used() >= limit_) {
         end_reason_ = ELIZA_END_CONTEXT_FULL;
     }
     step.end_reason = end_reason_;
@@ -259,7 +290,10 @@ void TextStream::clear_turn() {
 void TextStream::reset() {
     clear_turn();
     sampler_.reset();
+    media_.reset();
     cached_.clear();
+    unseen_cells_ = 0;
+    holds_media_  = false;
     llama_memory_clear(llama_get_memory(context_.get()), true);
     cancelled_.store(false, std::memory_order_relaxed);
     if (drafter_ != nullptr) {
@@ -278,7 +312,7 @@ bool TextStream::cache_covers(int count) const {
 
 int TextStream::reset_keep(int count) {
     const int kept = std::min(count, static_cast<int>(cached_.size()));
-    if (kept <= 0 || !cache_covers(kept) ||
+    if (kept <= 0 || media_ != nullptr || holds_media_ || !cache_covers(kept) ||
         !llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, kept, -1)) {
         reset();
         return 0;
