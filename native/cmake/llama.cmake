@@ -68,3 +68,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" TARGET_DIRECTORY ggml-cpu
                APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/amx_tile_config.h")
 endif()
+
+# A failed assertion leaves the runtime as an exception (src/sight/assert_shield.h), through its C code too.
+if(NOT MSVC)
+  target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
+endif()

@@ -184,10 +184,10 @@ void regions_load_and_free() {
         CHECK(eliza_inference_mmap_acquire(ctx, unknown, nullptr) == ELIZA_ERR_INVALID_ARG);
         CHECK(eliza_inference_mmap_evict(ctx, unknown, nullptr) == ELIZA_ERR_INVALID_ARG);
     }
-    for (const char * later : {"asr", "wakeword"}) {
-        CHECK(eliza_inference_mmap_acquire(ctx, later, nullptr) == ELIZA_ERR_NOT_IMPLEMENTED);
+    CHECK(eliza_inference_mmap_acquire(ctx, "wakeword", nullptr) == ELIZA_ERR_NOT_IMPLEMENTED);
+    for (const char * absent : {"vad", "asr"}) {
+        CHECK(eliza_inference_mmap_acquire(ctx, absent, nullptr) == ELIZA_ERR_BUNDLE_INVALID);
     }
-    CHECK(eliza_inference_mmap_acquire(ctx, "vad", nullptr) == ELIZA_ERR_BUNDLE_INVALID);
     for (const char * name : {"text", "mtp", "dflash"}) {
         CHECK(eliza_inference_mmap_acquire(ctx, name, nullptr) == ELIZA_OK);
     }

@@ -8,6 +8,7 @@
 #include "llm/draft_model.h"
 #include "llm/runtime.h"
 #include "llm/text_model.h"
+#include "sight/projector.h"
 
 namespace {
 

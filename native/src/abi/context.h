@@ -13,6 +13,9 @@ namespace eliza::llm {
 class TextModel;   // llm/text_model.h: the shared weights of the bundle's text model
 class DraftModel;  // llm/draft_model.h: the shared weights of its drafter
 }  // namespace eliza::llm
+namespace eliza::sight {
+class Projector;  // sight/projector.h: turns pictures into embeddings of the text model
+}
 namespace eliza::asr {
 class Recognizer;  // asr/recognizer.h: one loaded recognition model
 }
@@ -31,13 +34,15 @@ struct EliInferenceContext {
     const std::string           bundle_dir_utf8;
 
     // text: guarded by text_mutex; streams hold the weights alive by their own reference
-    std::mutex                              text_mutex;
-    std::shared_ptr<eliza::llm::TextModel>  text_model;
-    std::shared_ptr<eliza::llm::DraftModel> drafter;  // the last one used
-    bool                                    is_text_evicted  = false;
-    bool                                    is_mtp_evicted   = false;
-    eliza_verifier_callback                 on_verified      = nullptr;
-    void *                                  on_verified_data = nullptr;
+    std::mutex                               text_mutex;
+    std::shared_ptr<eliza::llm::TextModel>   text_model;
+    std::shared_ptr<eliza::llm::DraftModel>  drafter;    // the last one used
+    std::shared_ptr<eliza::sight::Projector> projector;  // likewise; bound to text_model
+    bool                                     is_text_evicted   = false;
+    bool                                     is_vision_evicted = false;
+    bool                                     is_mtp_evicted    = false;
+    eliza_verifier_callback                  on_verified       = nullptr;
+    void *                                   on_verified_data  = nullptr;
 
     // hearing: keeps the acquired weights warm; sessions hold their own reference
     std::mutex                                 vad_mutex;

@@ -6,6 +6,7 @@
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
 #include "llm/text_model.h"
+#include "sight/projector.h"
 #include "vad/model.h"
 
 namespace eliza {
@@ -13,11 +14,14 @@ namespace {
 
 constexpr int all_layers = -1;
 
-enum class Region { text, mtp, tts, vad, asr, not_built };
+enum class Region { text, vision, mtp, tts, vad, asr, not_built };
 
 Region named_region(const std::string & name) {
     if (name == "text") {
         return Region::text;
+    }
+    if (name == "vision") {
+        return Region::vision;
     }
     if (name == "mtp" || name == "dflash") {
         return Region::mtp;
@@ -35,7 +39,7 @@ Region named_region(const std::string & name) {
         return Region::not_built;
     }
     throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "there is no region '" + name + "'; known: text, mtp, dflash, tts, vad, asr, wakeword");
+                  "there is no region '" + name + "'; known: text, vision, mtp, dflash, tts, vad, asr, wakeword");
 }
 
 [[noreturn]] void refuse_not_built(const std::string & name) {
@@ -51,7 +55,16 @@ void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
+        ctx.projector.reset();  // it points into the model
         ctx.text_model.reset();
+    }
+}
+
+void set_vision_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    ctx.is_vision_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.projector.reset();
     }
 }
 
@@ -100,6 +113,16 @@ std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, cons
     return ctx.drafter;
 }
 
+std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, const std::filesystem::path & path) {
+    auto                              model = require_text_model(ctx, all_layers);
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    require(!ctx.is_vision_evicted, "the region 'vision' is evicted; acquire it first");
+    if (ctx.projector == nullptr || ctx.projector->path() != path || ctx.projector->shared_model() != model) {
+        ctx.projector = std::make_shared<sight::Projector>(path, std::move(model));
+    }
+    return ctx.projector;
+}
+
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
     require(!ctx.is_asr_evicted, "the region 'asr' is evicted; acquire it first");
     if (ctx.recognizer == nullptr) {
@@ -113,6 +136,10 @@ void acquire_region(EliInferenceContext & ctx, const std::string & region) {
     case Region::text:
         set_text_evicted(ctx, false);
         require_text_model(ctx, all_layers);
+        return;
+    case Region::vision:
+        set_vision_evicted(ctx, false);
+        require_projector(ctx, bundle::find_projector(ctx.bundle_dir));
         return;
     case Region::mtp:
         set_mtp_evicted(ctx, false);
@@ -133,6 +160,8 @@ void evict_region(EliInferenceContext & ctx, const std::string & region) {
     switch (named_region(region)) {
     case Region::text:
         return set_text_evicted(ctx, true);
+    case Region::vision:
+        return set_vision_evicted(ctx, true);
     case Region::mtp:
         return set_mtp_evicted(ctx, true);
     case Region::tts: {

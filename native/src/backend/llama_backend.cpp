@@ -120,7 +120,10 @@ std::unique_ptr<LlmBackendSession> open_llama_session(EliInferenceContext &     
     auto                      model    = require_text_model(ctx, settings.n_gpu_layers);
     auto drafter = settings.draft ? require_drafter(ctx, settings.draft->path, settings.n_gpu_layers) : nullptr;
     auto tell    = [&ctx](const EliVerifierEvent & event) { tell_verified(ctx, event); };
-    auto stream  = std::make_unique<llm::TextStream>(std::move(model), std::move(drafter), settings, tell);
+    return session_of(std::make_unique<llm::TextStream>(std::move(model), std::move(drafter), settings, tell));
+}
+
+std::unique_ptr<LlmBackendSession> session_of(std::unique_ptr<llm::TextStream> stream) {
     return std::make_unique<LlamaSession>(std::move(stream));
 }
 

@@ -51,4 +51,8 @@ fs::path find_drafter(const fs::path & bundle_dir) {
     return the_one_gguf(bundle_dir / "mtp");
 }
 
+fs::path find_projector(const fs::path & bundle_dir) {
+    return the_one_gguf(bundle_dir / "vision");
+}
+
 }  // namespace eliza::bundle

@@ -15,4 +15,7 @@ std::filesystem::path find_text_model(const std::filesystem::path & bundle_dir);
 // The one GGUF of <bundle>/mtp. Throws Failure(BUNDLE_INVALID) likewise.
 std::filesystem::path find_drafter(const std::filesystem::path & bundle_dir);
 
+// The one GGUF of <bundle>/vision. Throws Failure(BUNDLE_INVALID) likewise.
+std::filesystem::path find_projector(const std::filesystem::path & bundle_dir);
+
 }  // namespace eliza::bundle

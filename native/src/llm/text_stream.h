@@ -86,8 +86,8 @@ class TextStream {
     common_batch                     batch_;
     std::unique_ptr<Drafter>         drafter_;
 
-    std::unique_ptr<Media>     media_;    // not yet decoded
-    std::vector<llama_token>   cached_;   // what the cache holds, one entry a position
+    std::unique_ptr<Media>     media_;             // not yet decoded
+    std::vector<llama_token>   cached_;            // what the cache holds, one entry a position
     int                        unseen_cells_ = 0;  // of media, beyond their positions
     bool                       holds_media_  = false;
     std::optional<llama_token> pending_;  // sampled and handed out, not yet in the cache

@@ -17,7 +17,7 @@ const TurnForm * find_turn_form(const llama_vocab * vocab) {
     static const std::array<TurnForm, 3> forms = {{{"<|turn>", "<turn|>", "model"},
                                                    {"<start_of_turn>", "<end_of_turn>", "model"},
                                                    {"<|im_start|>", "<|im_end|>", "assistant"}}};
-    const auto found = std::find_if(forms.begin(), forms.end(), [&](const TurnForm & form) {
+    const auto                           found = std::find_if(forms.begin(), forms.end(), [&](const TurnForm & form) {
         return control_token(vocab, form.opens) != LLAMA_TOKEN_NULL &&
                control_token(vocab, form.closes) != LLAMA_TOKEN_NULL;
     });

@@ -19,9 +19,9 @@ Projector::Projector(const std::filesystem::path & path, std::shared_ptr<llm::Te
     const ProjectorFacts facts = read_projector_facts(path);
     const int            width = llama_model_n_embd(model_->get());
     if (facts.width != width) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the projector '" + path.u8string() + "' is made for a model of width " +
-                                                    std::to_string(facts.width) + ", this one has " +
-                                                    std::to_string(width));
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the projector '" + path.u8string() +
+                                                    "' is made for a model of width " + std::to_string(facts.width) +
+                                                    ", this one has " + std::to_string(width));
     }
     load();
 }

@@ -19,10 +19,11 @@ class Projector {
     Projector(const std::filesystem::path & path, std::shared_ptr<llm::TextModel> model);
 
     const std::filesystem::path & path() const noexcept { return path_; }
-    const llm::TextModel &        model() const noexcept { return *model_; }
-    mtmd_context *                get() const noexcept { return context_.get(); }
-    bool                          sees() const { return mtmd_support_vision(get()); }
-    bool                          hears() const { return mtmd_support_audio(get()); }
+    const llm::TextModel & model() const noexcept { return *model_; }
+    std::shared_ptr<llm::TextModel> shared_model() const noexcept { return model_; }
+    mtmd_context *                  get() const noexcept { return context_.get(); }
+    bool                            sees() const { return mtmd_support_vision(get()); }
+    bool                            hears() const { return mtmd_support_audio(get()); }
 
     // Encodes one picture or sound and gives its embeddings to `use` (float *, valid during the call); one caller at
     // a time. Throws Failure: CANCELLED, OOM, FFI_FAULT, and what `use` throws.

@@ -60,8 +60,8 @@ class Header {
 
     // Only the computation would notice a type that it has no code for, and that is too late.
     void check_types() const {
-        for (const ggml_tensor * t = ggml_get_first_tensor(tensors_.get()); t != nullptr;
-             t                     = ggml_get_next_tensor(tensors_.get(), t)) {
+        for (ggml_tensor * t = ggml_get_first_tensor(tensors_.get()); t != nullptr;
+             t               = ggml_get_next_tensor(tensors_.get(), t)) {
             const bool is_plain = t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
             const bool is_whole = ggml_n_dims(t) == 2 && ggml_is_quantized(t->type);
             if ((ggml_n_dims(t) == 1 && t->type != GGML_TYPE_F32) || (!is_plain && !is_whole)) {
@@ -84,7 +84,8 @@ class Header {
     ggml_context_ptr tensors_;
 };
 
-template <size_t Count> void check_kind(const Header & file, const std::string & kind, const std::array<const char *, Count> & known) {
+template <size_t Count>
+void check_kind(const Header & file, const std::string & kind, const std::array<const char *, Count> & known) {
     if (std::none_of(known.begin(), known.end(), [&](const char * one) { return kind == one; })) {
         file.refuse("is a projector of kind '" + kind + "', which this build does not serve",
                     ELIZA_ERR_NOT_IMPLEMENTED);
@@ -113,7 +114,7 @@ int check_sizes(const Header & file, const std::string & sense) {
 void check_positions(const Header & file, const std::string & kind, int64_t image, int64_t patch, int64_t merge) {
     const ggml_tensor * table = file.tensor("v.position_embd.weight");
     const bool          grows = kind == "gemma4v" || kind == "gemma4uv";
-    const int64_t side   = image / patch;
+    const int64_t       side  = image / patch;
     const int64_t wanted = kind == "gemma4v" ? most_columns * merge : kind == "gemma4uv" ? most_columns : side * side;
     if (kind.rfind("qwen2", 0) == 0) {
         return;  // these count positions and look none up

@@ -10,8 +10,8 @@ namespace eliza::sight {
 constexpr int most_aspect = 50;
 
 struct ProjectorFacts {
-    std::string vision;  // the kind of its eye, empty without one
-    std::string audio;   // the kind of its ear
+    std::string vision;     // the kind of its eye, empty without one
+    std::string audio;      // the kind of its ear
     int         width = 0;  // of what it hands to the text model
 };
 

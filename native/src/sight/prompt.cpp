@@ -21,7 +21,8 @@ class Layout {
     Layout(const mtmd_bitmap * media, const Wording & wording, const llm::TurnForm * form) {
         texts_.reserve(6);
         if (form != nullptr) {
-            control(form->opens + "user\n");
+            control((wording.has_system_turn ? form->opens + "system\n" + form->closes + "\n" : "") + form->opens +
+                    "user\n");
         }
         parts_.push_back({nullptr, media});
         words(form == nullptr ? "\n" + wording.said + "\n" : wording.said);
@@ -126,9 +127,9 @@ void Prompt::decode(llama_context * context, llama_pos first, const std::atomic<
 void Prompt::decode_media(llama_context * context, const mtmd_input_chunk * chunk, llama_pos * position,
                           const std::atomic<bool> & cancelled) {
     projector_->encode(chunk, cancelled, [&](float * embeddings) {
-        const int status = mtmd_helper_decode_image_chunk(projector_->get(), context, chunk, embeddings, *position,
-                                                          sequence, static_cast<int32_t>(llama_n_batch(context)),
-                                                          position, nullptr, nullptr);
+        const int status =
+            mtmd_helper_decode_image_chunk(projector_->get(), context, chunk, embeddings, *position, sequence,
+                                           static_cast<int32_t>(llama_n_batch(context)), position, nullptr, nullptr);
         if (status != 0) {
             refuse_decode(status, cancelled);
         }
