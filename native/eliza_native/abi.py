@@ -275,6 +275,8 @@ FAMILIES: Final = MappingProxyType(
             supported="eliza_inference_vision_supported",
             declarations="""
         int eliza_inference_vision_supported(void);
+        int eliza_inference_describe_image(EliInferenceContext *ctx, const uint8_t *image_bytes, size_t num_bytes,
+            const char *mmproj_path, const char *prompt, char *out_text, size_t max_bytes, char **out_error);
     """,
         ),
         "vision_stream": Family(
@@ -282,6 +284,9 @@ FAMILIES: Final = MappingProxyType(
             supported="eliza_inference_vision_stream_supported",
             declarations="""
         int eliza_inference_vision_stream_supported(void);
+        EliLlmStream *eliza_inference_describe_image_stream_open(EliInferenceContext *ctx,
+            const uint8_t *image_bytes, size_t num_bytes, const char *mmproj_path, const char *prompt,
+            char **out_error);
     """,
         ),
         "encode_reference": Family(

@@ -19,6 +19,7 @@ from eliza_native import abi
 from eliza_native.context import Context
 from eliza_native.seam import FFI, ErrorCell, c_path, c_text, check, check_handle, encoded
 
+_LEAST_TOKEN_ROOM: Final = 32
 _FIRST_TEXT_BYTES: Final = 16 * 1024
 _LARGEST_TEXT_BYTES: Final = 64 * 1024 * 1024
 
@@ -147,17 +148,22 @@ class TextStream:
     """
 
     def __init__(self, context: Context, config: StreamConfig) -> None:
+        struct, keep = _struct(config)
+        library, cell = context.library, ErrorCell(context.library.lib)
+        handle = library.function("eliza_inference_llm_stream_open")(context.handle, struct, cell.pointer)
+        opened = check_handle(library.lib, handle, cell, "llm_stream_open")
+        del keep
+        self._take_over(context, opened, token_room=config.draft_max + 1)
+
+    def _take_over(self, context: Context, handle: Any, token_room: int = 0) -> None:
+        """Own an opened handle; a step brings at most `token_room` tokens."""
         self._context = context
         self._library = context.library
         self._busy = threading.RLock()
         self._handle_lock = threading.Lock()
-        self._token_room = max(32, config.draft_max + 1)
+        self._token_room = max(_LEAST_TOKEN_ROOM, token_room)
         self._text_room = _FIRST_TEXT_BYTES
-        struct, keep = _struct(config)
-        cell = ErrorCell(self._library.lib)
-        handle = self._library.function("eliza_inference_llm_stream_open")(context.handle, struct, cell.pointer)
-        self._handle = check_handle(self._library.lib, handle, cell, "llm_stream_open")
-        del keep
+        self._handle = handle
         context.adopt(self)
 
     def prefill(self, ids: Sequence[int]) -> None:

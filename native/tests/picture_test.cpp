@@ -3,6 +3,7 @@
 
 #include "abi/guard.h"
 #include "check.h"
+#include "llm/runtime.h"
 #include "pictures.h"
 
 #include <cstring>
@@ -14,7 +15,8 @@ namespace {
 int decode(const std::string & bytes, std::string * said = nullptr) {
     return eliza::guarded(nullptr, [&] {
         try {
-            const auto picture = eliza::sight::decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+            const auto picture =
+                eliza::sight::decode_picture(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
             return static_cast<int>(picture.nx() * picture.ny());
         } catch (const eliza::Failure & failure) {
             if (said != nullptr) {
@@ -42,8 +44,8 @@ void true_pictures_are_decoded() {
 }
 
 void pixels_are_what_was_drawn() {
-    const std::string file    = png(20, 10, 3);
-    const auto        picture = eliza::sight::decode_picture(reinterpret_cast<const uint8_t *>(file.data()), file.size());
+    const std::string file = png(20, 10, 3);
+    const auto picture     = eliza::sight::decode_picture(reinterpret_cast<const uint8_t *>(file.data()), file.size());
     for (int i = 0; i < 200; ++i) {
         CHECK(picture.data()[i * 3] == level(i % 20, i / 20, 3) && picture.data()[i * 3 + 2] == picture.data()[i * 3]);
     }
@@ -54,8 +56,8 @@ void pixels_are_what_was_drawn() {
 
 void what_is_no_picture_is_refused() {
     refuse("", "no image bytes");
-    for (const char * other : {"x", "GIF89a..........", "RIFF....WEBPVP8 ", "RIFF....WAVEfmt ", "ID3.............", "<svg></svg>",
-                               "P6 1 1 255\nabc", "fLaC............"}) {
+    for (const char * other : {"x", "GIF89a..........", "RIFF....WEBPVP8 ", "RIFF....WAVEfmt ", "ID3.............",
+                               "<svg></svg>", "P6 1 1 255\nabc", "fLaC............"}) {
         refuse(other, "no JPEG, PNG or BMP");
     }
     refuse(std::string(100, '\0'), "no JPEG, PNG or BMP");
@@ -92,8 +94,9 @@ void bombs_are_refused_by_their_headers() {
     refuse(png_of(1000, 10, stored(std::string(10010, '\0'))), "long and thin");
     CHECK(decode(with_big(png(12, 9, 1), 16, 0xFFFFFFFF)) == ELIZA_ERR_INVALID_ARG);
     CHECK(decode(with_big(png(12, 9, 1), 16, 0)) == ELIZA_ERR_INVALID_ARG);
-    refuse(with_little(bmp(12, 9, 1), 18, 30000), "cut off");
-    refuse(with_little(bmp(12, 9, 1), 10, 0xFFFFFFF0), "cut off");
+    refuse(with_little(bmp(12, 9, 1), 18, 400), "cut off");
+    CHECK(decode(with_little(bmp(12, 9, 1), 10, 0xFFFFFFF0)) == ELIZA_ERR_INVALID_ARG);
+    refuse(with_little(bmp(12, 9, 1), 10, 200), "cut off");
     CHECK(decode(with_little(bmp(12, 9, 1), 22, 0x80000000)) == ELIZA_ERR_INVALID_ARG);
     std::string tall = jpeg(3, 2, 1);
     tall.replace(tall.find("\xFF\xC0") + 5, 4, "\xFF\xFF\xFF\xFF");
@@ -111,7 +114,7 @@ void no_mutation_ends_the_process() {
         for (int round = 0; round < 3000; ++round) {
             std::string bytes = whole;
             for (int change = 0; change <= round % 4; ++change) {
-                random                        = random * 1664525 + 1013904223;
+                random                           = random * 1664525 + 1013904223;
                 bytes[random / 7 % bytes.size()] = static_cast<char>(random >> 24);
             }
             const int status = decode(bytes);
@@ -123,6 +126,7 @@ void no_mutation_ends_the_process() {
 }  // namespace
 
 int main() {
+    eliza::llm::start_runtime();  // or the decoder would log
     true_pictures_are_decoded();
     pixels_are_what_was_drawn();
     what_is_no_picture_is_refused();

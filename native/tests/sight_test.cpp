@@ -20,18 +20,18 @@ Asked describe(const Bundle & bundle, const std::string & image, const char * mm
                const char * prompt = nullptr, size_t room = 1 << 16) {
     std::string out(room, '\0');
     Said        said;
-    const int   status = eliza_inference_describe_image(bundle.get(), reinterpret_cast<const uint8_t *>(image.data()),
-                                                        image.size(), mmproj, prompt, out.data(), out.size(), &said.text);
-    return {status, status > 0 ? out.substr(0, static_cast<size_t>(status)) : "", said.text == nullptr ? "" : said.text};
+    const int status = eliza_inference_describe_image(bundle.get(), reinterpret_cast<const uint8_t *>(image.data()),
+                                                      image.size(), mmproj, prompt, out.data(), out.size(), &said.text);
+    return {status, status > 0 ? out.substr(0, static_cast<size_t>(status)) : "",
+            said.text == nullptr ? "" : said.text};
 }
 
 // The stream that a picture opens; an ordinary one from there on.
 class Look {
   public:
     Look(const Bundle & bundle, const std::string & image, const char * prompt = nullptr)
-        : stream_(eliza_inference_describe_image_stream_open(bundle.get(),
-                                                             reinterpret_cast<const uint8_t *>(image.data()),
-                                                             image.size(), nullptr, prompt, nullptr)) {
+        : stream_(eliza_inference_describe_image_stream_open(
+              bundle.get(), reinterpret_cast<const uint8_t *>(image.data()), image.size(), nullptr, prompt, nullptr)) {
         CHECK(stream_ != nullptr);
     }
     Look(const Look &)             = delete;
@@ -45,11 +45,11 @@ class Look {
     }
 
     int step(std::string & text) {
-        int32_t ids[8];
-        size_t  count = 0;
-        char    piece[4096];
-        const int status = eliza_inference_llm_stream_next(stream_, ids, 8, &count, piece, sizeof(piece), nullptr,
-                                                           nullptr, nullptr);
+        int32_t   ids[8];
+        size_t    count = 0;
+        char      piece[4096];
+        const int status =
+            eliza_inference_llm_stream_next(stream_, ids, 8, &count, piece, sizeof(piece), nullptr, nullptr, nullptr);
         text += status >= 0 ? piece : "";
         return status;
     }
@@ -102,8 +102,8 @@ void a_reset_stream_is_an_ordinary_one(const Bundle & noise) {
     auto settings         = config();
     settings.context_size = 2048;
     settings.max_tokens   = 12;
-    Stream           plain(noise, settings);
-    const auto       hi = noise.tokens("hi there");
+    Stream     plain(noise, settings);
+    const auto hi = noise.tokens("hi there");
     CHECK(plain.prefill(hi) == ELIZA_OK);
     const std::string expected = plain.all().text;
     Look              look(noise, png(64, 64, 1));
@@ -121,9 +121,9 @@ void a_reset_stream_is_an_ordinary_one(const Bundle & noise) {
 }
 
 void a_turn_may_follow_the_picture(const Bundle & noise) {
-    Look        one(noise, png(64, 64, 1));
-    Look        two(noise, png(64, 64, 2));
-    const auto  more = noise.tokens("and now?");
+    Look       one(noise, png(64, 64, 1));
+    Look       two(noise, png(64, 64, 2));
+    const auto more = noise.tokens("and now?");
     CHECK(one.prefill(more) == ELIZA_OK && two.prefill(more) == ELIZA_OK);  // looks first, then reads
     CHECK(one.all() != two.all());
 }
@@ -132,13 +132,13 @@ void cancel_stops_it_anywhere(const Bundle & noise) {
     const std::string image = png(400, 400, 1);
     const std::string whole = Look(noise, image).all();
     for (int pause_us = 0; pause_us < 20000; pause_us += 700) {
-        Look              look(noise, image);
-        std::thread       other([&] {
+        Look        look(noise, image);
+        std::thread other([&] {
             std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
             eliza_inference_llm_stream_cancel(look.get());
         });
-        std::string       text;
-        int               status = 0;
+        std::string text;
+        int         status = 0;
         while (status == 0) {
             status = look.step(text);
         }
@@ -211,6 +211,7 @@ void small_buffers_and_null_are_errors(const Bundle & sure) {
 }  // namespace
 
 int main() {
+    setenv("ELIZA_THREADS", "1", 1);  // tiny models have no work for two
     const fs::path scratch = models().parent_path() / "sight";
     fs::remove_all(scratch);
     fs::create_directories(scratch);

@@ -67,8 +67,8 @@ std::unique_ptr<TextStream> open_description(EliInferenceContext & ctx, const Qu
     if (!projector->sees()) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the projector '" + projector->path().u8string() + "' has no eye");
     }
-    auto prompt =
-        std::make_unique<eliza::sight::Prompt>(projector, picture.ptr.get(), eliza::sight::Wording{false, wanted, "", ""});
+    auto       prompt   = std::make_unique<eliza::sight::Prompt>(projector, picture.ptr.get(),
+                                                                 eliza::sight::Wording{false, wanted, "", ""});
     auto       model    = projector->shared_model();
     const auto settings = stream_settings(*prompt, model->trained_context());
     auto       tell     = [&ctx](const EliVerifierEvent & event) { eliza::tell_verified(ctx, event); };

@@ -37,7 +37,8 @@ sight::Wording wording_for(const llama_vocab * vocab, const std::string & langua
     if (llm::tokenize(vocab, transcript_mark, /*add_special=*/false, /*parse_special=*/true).size() == 1) {
         return {/*has_system_turn=*/true, "", "language " + language, transcript_mark};
     }
-    return {/*has_system_turn=*/false, "Write down in " + language + " what is said. Answer with these words alone.", "", ""};
+    return {/*has_system_turn=*/false, "Write down in " + language + " what is said. Answer with these words alone.",
+            "", ""};
 }
 
 std::string trimmed(const std::string & text) {

@@ -18,8 +18,8 @@ class Projector {
     // a kind that is not served, OOM.
     Projector(const std::filesystem::path & path, std::shared_ptr<llm::TextModel> model);
 
-    const std::filesystem::path & path() const noexcept { return path_; }
-    const llm::TextModel & model() const noexcept { return *model_; }
+    const std::filesystem::path &   path() const noexcept { return path_; }
+    const llm::TextModel &          model() const noexcept { return *model_; }
     std::shared_ptr<llm::TextModel> shared_model() const noexcept { return model_; }
     mtmd_context *                  get() const noexcept { return context_.get(); }
     bool                            sees() const { return mtmd_support_vision(get()); }

@@ -4,12 +4,11 @@
 #include "ggml-cpp.h"
 #include "gguf.h"
 #include "llm/gguf_facts.h"
-#include "llm/runtime.h"
+#include "sight/projector_needs.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
+#include <cstring>
 
 namespace eliza::sight {
 namespace {
@@ -64,7 +63,8 @@ class Header {
              t               = ggml_get_next_tensor(tensors_.get(), t)) {
             const bool is_plain = t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
             const bool is_whole = ggml_n_dims(t) == 2 && ggml_is_quantized(t->type);
-            if ((ggml_n_dims(t) == 1 && t->type != GGML_TYPE_F32) || (!is_plain && !is_whole)) {
+            const bool is_small = ggml_n_dims(t) == 1 || std::strstr(t->name, ".conv_dw.") != nullptr;
+            if ((is_small && t->type != GGML_TYPE_F32) || (!is_plain && !is_whole)) {
                 refuse(std::string("has a tensor of type ") + ggml_type_name(t->type) + ": " + t->name);
             }
         }
@@ -98,7 +98,7 @@ std::string kind_of(const Header & file, const std::string & sense) {
 }
 
 // The sizes that every kind has; divisions by them happen before the runtime looks at them.
-int check_sizes(const Header & file, const std::string & sense) {
+int check_sizes(const Header & file, const std::string & sense, const std::string & kind) {
     const std::string prefix = "clip." + sense + ".";
     const int64_t     layers = file.number(prefix + "block_count", 0, 512);
     const int64_t     heads  = file.number(prefix + "attention.head_count", layers > 0 ? 1 : 0, 1024);
@@ -108,18 +108,24 @@ int check_sizes(const Header & file, const std::string & sense) {
     if (layers > 0 && (width % heads != 0 || heads % shared != 0)) {
         file.refuse("does not divide its width by its heads");
     }
+    const std::string missing = first_missing_tensor(
+        kind, static_cast<int>(layers), [&](const std::string & name) { return file.tensor(name.c_str()) != nullptr; });
+    if (!missing.empty()) {
+        file.refuse("lacks the tensor " + missing);
+    }
     return static_cast<int>(file.number(prefix + "projection_dim", 1, 65536));
 }
 
+// A position beyond the table's end would be met by the computation only.
 void check_positions(const Header & file, const std::string & kind, int64_t image, int64_t patch, int64_t merge) {
     const ggml_tensor * table = file.tensor("v.position_embd.weight");
     const bool          grows = kind == "gemma4v" || kind == "gemma4uv";
-    const int64_t       side  = image / patch;
-    const int64_t wanted = kind == "gemma4v" ? most_columns * merge : kind == "gemma4uv" ? most_columns : side * side;
-    if (kind.rfind("qwen2", 0) == 0) {
-        return;  // these count positions and look none up
+    if (table == nullptr) {
+        return;  // the kinds that need one were asked for it
     }
-    if (table == nullptr || table->ne[1] < wanted || (grows && table->ne[2] < 2)) {
+    const int64_t columns = kind == "gemma4v" ? most_columns * merge : most_columns;
+    const int64_t wanted  = grows ? columns : (image / patch) * (image / patch);
+    if (table->ne[1] < wanted || (grows && table->ne[2] < 2)) {
         file.refuse("has a table of positions that is too small for its pictures");
     }
 }
@@ -130,14 +136,15 @@ int check_eye(const Header & file, const std::string & kind) {
     const int64_t patch = file.number("clip.vision.patch_size", 1, 256);
     const int64_t merge = file.number("clip.vision.projector.scale_factor", 1, 16, 3);
     file.number("clip.vision.spatial_merge_size", 1, 16, 2);
+    const int width = check_sizes(file, "vision", kind);
     check_positions(file, kind, image, patch, merge);
-    return check_sizes(file, "vision");
+    return width;
 }
 
 int check_ear(const Header & file, const std::string & kind) {
     check_kind(file, kind, audio_kinds);
     file.number("clip.audio.num_mel_bins", 1, 4096);
-    return check_sizes(file, "audio");
+    return check_sizes(file, "audio", kind);
 }
 
 }  // namespace

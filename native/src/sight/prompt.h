@@ -13,9 +13,9 @@ namespace eliza::sight {
 // What is put around the media; `said` is never read as control tokens.
 struct Wording {
     bool        has_system_turn = false;  // an empty one, before the user's
-    std::string said;            // by the user, after the media
-    std::string answer;          // words that the model's answer begins with
-    std::string answer_control;  // a control token behind them
+    std::string said;                     // by the user, after the media
+    std::string answer;                   // words that the model's answer begins with
+    std::string answer_control;           // a control token behind them
 };
 
 class Prompt final : public llm::Media {
