@@ -35,6 +35,11 @@ def rest(stream: TextStream) -> str:
     return text
 
 
+def step_for_ever(stream: TextStream) -> None:
+    while True:
+        stream.next()
+
+
 @pytest.fixture
 def own(library: Library, models: Path) -> Iterator[Context]:
     with Context(library, models / "noise") as context:
@@ -43,7 +48,8 @@ def own(library: Library, models: Path) -> Iterator[Context]:
 
 def test_the_library_says_that_it_sees(library: Library) -> None:
     families = library.report().families
-    assert families["vision"] and families["vision_stream"]
+    assert families["vision"]
+    assert families["vision_stream"]
 
 
 def test_a_picture_is_described(sure: Context) -> None:
@@ -92,8 +98,7 @@ def test_a_cancelled_look_ends_and_the_stream_can_go_on(own: Context) -> None:
     with ImageStream(own, picture(3, side=512)) as stream:
         threading.Thread(target=stream.cancel).start()
         with pytest.raises(Cancelled):
-            while True:
-                stream.next()
+            step_for_ever(stream)
         stream.reset()
         stream.prefill(tokenize(own, "hi"))
         assert rest(stream)
