@@ -126,6 +126,8 @@ void a_turn_may_follow_the_picture(const Bundle & noise) {
     const auto more = noise.tokens("and now?");
     CHECK(one.prefill(more) == ELIZA_OK && two.prefill(more) == ELIZA_OK);  // looks first, then reads
     CHECK(one.all() != two.all());
+    // a slot holds tokens, and a picture has none
+    CHECK(eliza_inference_llm_stream_save_slot(one.get(), "unused", nullptr) == ELIZA_ERR_INVALID_ARG);
 }
 
 void cancel_stops_it_anywhere(const Bundle & noise) {

@@ -13,6 +13,7 @@
  *
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
  * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
+ * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256),
  * ELIZA_ASR_FORCE_LANGUAGE (what recognition by a text model writes down; default: English).
  */
 #ifndef ELIZA_INFERENCE_H
@@ -76,8 +77,8 @@ ELIZA_API const char * eliza_inference_abi_version(void);
 ELIZA_API EliInferenceContext * eliza_inference_create(const char * bundle_dir, char ** out_error);
 /* Frees the context. Every stream and session of it must be closed before. NULL is allowed. */
 ELIZA_API void eliza_inference_destroy(EliInferenceContext * ctx);
-/* Regions: "text", "vision", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "wakeword". Acquire
- * loads what a region names, so that the first use is quick; evict frees it until it is acquired again.
+/* Regions: "text", "vision", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "embedding",
+ * "wakeword". Acquire loads what a region names, so that the first use is quick; evict frees it until it is acquired again.
  * "vision" (additive) is the projector; it goes with "text", which it is bound to. */
 ELIZA_API int  eliza_inference_mmap_acquire(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API int  eliza_inference_mmap_evict(EliInferenceContext * ctx, const char * region, char ** out_error);
@@ -100,7 +101,8 @@ typedef struct eliza_llm_stream_config_t {
     int32_t      top_k;            /* 12: 0 = off */
     float        repeat_penalty;   /* 16: 0 or 1 = off */
     int32_t      slot_id;          /* 20: -1 = no pinning */
-    const char * prompt_cache_key; /* 24: may be NULL */
+    const char * prompt_cache_key; /* 24: NULL = none. With a key or a slot_id, the first prompt of a stream starts
+                                    * from what the last closed stream of this context with the same pair had read */
     int32_t      draft_min;        /* 32 */
     int32_t      draft_max;        /* 36: the draft window of the speculative driver */
     const char * mtp_drafter_path; /* 40: NULL = no speculation; else draft_max > 0 is required */
@@ -135,6 +137,11 @@ ELIZA_API int eliza_inference_llm_stream_next(EliLlmStream * stream, int32_t * t
 ELIZA_API int eliza_inference_llm_stream_cancel(EliLlmStream * stream);
 /* Additive: ELIZA_END_*, what the last `next` that returned 1 ended for. */
 ELIZA_API int eliza_inference_llm_stream_end_reason(EliLlmStream * stream);
+/* Additive: how many tokens of the last prompt were taken from an earlier stream with the same key or slot. */
+ELIZA_API int eliza_inference_llm_stream_tokens_reused(EliLlmStream * stream);
+/* Writes what the stream has read to a file (whole or not at all, owner-only), and goes on from such a file in a
+ * stream with the same model, build and cache types; anything else is ELIZA_ERR_INVALID_ARG. Sampler settings and
+ * random state are the stream's own. */
 ELIZA_API int eliza_inference_llm_stream_save_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 ELIZA_API int eliza_inference_llm_stream_restore_slot(EliLlmStream * stream, const char * filename, char ** out_error);
 /* Clears KV, sampler, counters, drafter state and a pending cancel. */
@@ -172,9 +179,17 @@ ELIZA_API int eliza_inference_detokenize(EliInferenceContext * ctx, const int * 
                                          int remove_special, int unparse_special, char * out_text, size_t max_bytes,
                                          char ** out_error);
 ELIZA_API int eliza_inference_embed_supported(void);
+/* A vector of length one: pooling is MEAN, CLS or LAST. The model of <bundle>/embedding where there is one, else the
+ * text model. Too small a buffer is ELIZA_ERR_INVALID_ARG with *out_dim set to what is needed. */
 ELIZA_API int eliza_inference_embed(EliInferenceContext * ctx, const char * text, size_t text_len, int pooling,
                                     float * out, size_t out_capacity, int * out_dim, char ** out_error);
+/* Additive: the first `dimensions` numbers only, brought back to length one, for models trained that way. */
+ELIZA_API int eliza_inference_embed_cut(EliInferenceContext * ctx, const char * text, size_t text_len, int pooling,
+                                        int dimensions, float * out, size_t out_capacity, int * out_dim,
+                                        char ** out_error);
 ELIZA_API int eliza_inference_llm_eot_supported(void);
+/* The chance in [0, 1] that target_token comes next after the ids (the last 1024 of them), and which token is the
+ * likeliest. Asking again about a longer text reads only what is new. */
 ELIZA_API int eliza_inference_llm_eot_score(EliInferenceContext * ctx, const int32_t * token_ids, size_t num_tokens,
                                             int32_t target_token, float * out_probability, int32_t * out_top_token,
                                             float * out_top_probability, char ** out_error);

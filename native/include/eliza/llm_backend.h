@@ -26,6 +26,8 @@ class LlmBackendSession {
     virtual int save_slot(const char * /*filename*/, char ** /*out_error*/) { return ELIZA_ERR_INVALID_ARG; }
     virtual int restore_slot(const char * /*filename*/, char ** /*out_error*/) { return ELIZA_ERR_INVALID_ARG; }
     virtual int end_reason() const { return ELIZA_END_NONE; }
+    /* Tokens of the last prompt that need not be read again. */
+    virtual int tokens_reused() const { return 0; }
 };
 
 /* One per linked-in runtime, alive as long as the process. */

@@ -6,6 +6,9 @@
 #include "asr/recognizer.h"
 #include "eliza/llm_backend.h"
 #include "llm/draft_model.h"
+#include "llm/embedder.h"
+#include "llm/end_of_turn.h"
+#include "llm/prompt_cache.h"
 #include "llm/runtime.h"
 #include "llm/text_model.h"
 #include "sight/projector.h"
@@ -25,7 +28,8 @@ std::filesystem::path checked_folder(const char * bundle_dir) {
 }  // namespace
 
 EliInferenceContext::EliInferenceContext(std::filesystem::path dir)
-    : bundle_dir(std::move(dir)), bundle_dir_utf8(bundle_dir.u8string()) {}
+    : bundle_dir(std::move(dir)), bundle_dir_utf8(bundle_dir.u8string()),
+      prompts(std::make_shared<eliza::llm::PromptCache>(eliza::llm::prompt_cache_limit())) {}
 
 EliInferenceContext::~EliInferenceContext() = default;
 

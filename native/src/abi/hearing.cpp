@@ -1,6 +1,6 @@
 // Hearing: voice activity. Recognition, wake word and speakers live in their own files.
-#include "abi/context.h"
 #include "abi/guard.h"
+#include "abi/regions.h"
 #include "vad/detector.h"
 
 struct EliVad {
@@ -17,7 +17,7 @@ EliVad * eliza_inference_vad_open(EliInferenceContext * ctx, int sample_rate, ch
     return eliza::guarded_handle<EliVad>(out_error, [&] {
         eliza::require(ctx != nullptr, "ctx is NULL");
         eliza::require(sample_rate == eliza::vad::sample_rate, "voice activity is detected at 16000 Hz only");
-        return new EliVad{eliza::vad::Detector(eliza::vad::load_weights(eliza::vad::find_model(ctx->bundle_dir)))};
+        return new EliVad{eliza::vad::Detector(eliza::require_vad(*ctx))};
     });
 }
 

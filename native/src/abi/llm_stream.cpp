@@ -34,6 +34,14 @@ template <typename Call> int on_session(EliLlmStream * stream, char ** out_error
     });
 }
 
+// A runtime without slots answers INVALID_ARG and says nothing (seam, section 2.1).
+int with_reason(int status, char ** out_error, const char * reason) noexcept {
+    if (status == ELIZA_ERR_INVALID_ARG && out_error != nullptr && *out_error == nullptr) {
+        eliza::set_error(out_error, reason);
+    }
+    return status;
+}
+
 }  // namespace
 
 extern "C" {
@@ -81,17 +89,19 @@ int eliza_inference_llm_stream_end_reason(EliLlmStream * stream) {
     return on_session(stream, nullptr, [](LlmBackendSession & session) { return session.end_reason(); });
 }
 
+int eliza_inference_llm_stream_tokens_reused(EliLlmStream * stream) {
+    return on_session(stream, nullptr, [](LlmBackendSession & session) { return session.tokens_reused(); });
+}
+
 int eliza_inference_llm_stream_save_slot(EliLlmStream * stream, const char * filename, char ** out_error) {
     return on_session(stream, out_error, [&](LlmBackendSession & session) {
-        const int status = session.save_slot(filename, out_error);
-        return status == ELIZA_ERR_INVALID_ARG ? eliza::not_implemented(out_error, "saving a slot") : status;
+        return with_reason(session.save_slot(filename, out_error), out_error, "this runtime saves no slots");
     });
 }
 
 int eliza_inference_llm_stream_restore_slot(EliLlmStream * stream, const char * filename, char ** out_error) {
     return on_session(stream, out_error, [&](LlmBackendSession & session) {
-        const int status = session.restore_slot(filename, out_error);
-        return status == ELIZA_ERR_INVALID_ARG ? eliza::not_implemented(out_error, "restoring a slot") : status;
+        return with_reason(session.restore_slot(filename, out_error), out_error, "this runtime restores no slots");
     });
 }
 

@@ -14,25 +14,6 @@ template <typename Handle> Handle * no_handle(char ** out_error, const char * fa
 
 extern "C" {
 
-// --- embeddings and end of turn ---
-
-int eliza_inference_embed_supported(void) {
-    return 0;
-}
-
-int eliza_inference_embed(EliInferenceContext *, const char *, size_t, int, float *, size_t, int *, char ** out_error) {
-    return eliza::not_implemented(out_error, "embedding");
-}
-
-int eliza_inference_llm_eot_supported(void) {
-    return 0;
-}
-
-int eliza_inference_llm_eot_score(EliInferenceContext *, const int32_t *, size_t, int32_t, float *, int32_t *, float *,
-                                  char ** out_error) {
-    return eliza::not_implemented(out_error, "end-of-turn scoring");
-}
-
 // --- wake word, speaker, diarizer ---
 
 int eliza_inference_wakeword_supported(void) {

@@ -5,16 +5,23 @@
 #include "asr/recognizer.h"
 #include "bundle/bundle_dir.h"
 #include "llm/draft_model.h"
+#include "llm/embedder.h"
+#include "llm/end_of_turn.h"
+#include "llm/prompt_cache.h"
 #include "llm/text_model.h"
 #include "sight/projector.h"
 #include "vad/model.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace eliza {
 namespace {
 
 constexpr int all_layers = -1;
 
-enum class Region { text, vision, mtp, tts, vad, asr, not_built };
+enum class Region { text, vision, mtp, tts, vad, asr, embedding, not_built };
 
 Region named_region(const std::string & name) {
     if (name == "text") {
@@ -35,29 +42,89 @@ Region named_region(const std::string & name) {
     if (name == "asr") {
         return Region::asr;
     }
+    if (name == "embedding") {
+        return Region::embedding;
+    }
     if (name == "wakeword") {
         return Region::not_built;
     }
     throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "there is no region '" + name + "'; known: text, vision, mtp, dflash, tts, vad, asr, wakeword");
+                  "there is no region '" + name + "'; known: text, vision, mtp, dflash, tts, vad, asr, embedding, wakeword");
 }
 
 [[noreturn]] void refuse_not_built(const std::string & name) {
     throw Failure(ELIZA_ERR_NOT_IMPLEMENTED, "the region '" + name + "' is not part of this build");
 }
 
-void require_voice(EliInferenceContext & ctx) {
-    const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
-    bundle_voice(ctx, nullptr);
+// The caller holds text_mutex.
+std::shared_ptr<llm::TextModel> load_text(EliInferenceContext & ctx, int n_gpu_layers) {
+    require(!ctx.is_text_evicted, "the region 'text' is evicted; acquire it first");
+    if (ctx.text_model == nullptr) {
+        ctx.text_model = std::make_shared<llm::TextModel>(bundle::find_text_model(ctx.bundle_dir), n_gpu_layers);
+    }
+    return ctx.text_model;
 }
 
+// The caller holds text_mutex.
+std::shared_ptr<llm::DraftModel> load_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
+                                              int n_gpu_layers) {
+    require(!ctx.is_mtp_evicted, "the region 'mtp' is evicted; acquire it first");
+    if (ctx.drafter == nullptr || ctx.drafter->path() != path) {
+        ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
+    }
+    return ctx.drafter;
+}
+
+// The caller holds text_mutex.
+std::shared_ptr<sight::Projector> load_projector(EliInferenceContext & ctx, const std::filesystem::path & path) {
+    require(!ctx.is_vision_evicted, "the region 'vision' is evicted; acquire it first");
+    auto model = load_text(ctx, all_layers);
+    if (ctx.projector == nullptr || ctx.projector->path() != path || ctx.projector->shared_model() != model) {
+        ctx.projector = std::make_shared<sight::Projector>(path, std::move(model));
+    }
+    return ctx.projector;
+}
+
+void set_tts_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
+    ctx.is_tts_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.voice.reset();
+        ctx.presets.clear();
+    } else {
+        bundle_voice(ctx, nullptr);
+    }
+}
+
+void set_embedding_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.meaning_mutex);
+    ctx.is_embedding_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.embedder.reset();
+    } else {
+        require_embedder(ctx);
+    }
+}
+
+// What reads with the text model goes with it.
 void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> meaning_lock(ctx.meaning_mutex);
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    if (is_evicted) {
+        ctx.end_of_turn.reset();
+    }
+    if (is_evicted && ctx.embedder != nullptr && ctx.embedder->reads_with(ctx.text_model.get())) {
+        ctx.embedder.reset();
+    }
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
         ctx.projector.reset();  // it points into the model
         ctx.text_model.reset();
+        ctx.prompts->shut();
+        return;
     }
+    ctx.prompts->open();
+    load_text(ctx, all_layers);
 }
 
 void set_vision_evicted(EliInferenceContext & ctx, bool is_evicted) {
@@ -65,6 +132,8 @@ void set_vision_evicted(EliInferenceContext & ctx, bool is_evicted) {
     ctx.is_vision_evicted = is_evicted;
     if (is_evicted) {
         ctx.projector.reset();
+    } else {
+        load_projector(ctx, bundle::find_projector(ctx.bundle_dir));
     }
 }
 
@@ -73,6 +142,8 @@ void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
     ctx.is_mtp_evicted = is_evicted;
     if (is_evicted) {
         ctx.drafter.reset();
+    } else {
+        load_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
     }
 }
 
@@ -86,41 +157,80 @@ void set_asr_evicted(EliInferenceContext & ctx, bool is_evicted) {
     }
 }
 
-void load_vad(EliInferenceContext & ctx) {
-    auto                              weights = vad::load_weights(vad::find_model(ctx.bundle_dir));
-    const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
-    ctx.vad_weights = std::move(weights);
+void set_vad_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    {
+        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+        ctx.is_vad_evicted = is_evicted;
+        ctx.vad_weights.reset();
+    }
+    if (!is_evicted) {
+        auto                              weights = require_vad(ctx);
+        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+        ctx.vad_weights = std::move(weights);
+    }
+}
+
+// What was freed in small pieces goes back to the device too; large pieces were given back at once.
+void return_freed_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
+void set_evicted(EliInferenceContext & ctx, const std::string & name, bool is_evicted) {
+    switch (named_region(name)) {
+    case Region::text:
+        return set_text_evicted(ctx, is_evicted);
+    case Region::vision:
+        return set_vision_evicted(ctx, is_evicted);
+    case Region::mtp:
+        return set_mtp_evicted(ctx, is_evicted);
+    case Region::tts:
+        return set_tts_evicted(ctx, is_evicted);
+    case Region::vad:
+        return set_vad_evicted(ctx, is_evicted);
+    case Region::asr:
+        return set_asr_evicted(ctx, is_evicted);
+    case Region::embedding:
+        return set_embedding_evicted(ctx, is_evicted);
+    case Region::not_built:
+        refuse_not_built(name);
+    }
 }
 
 }  // namespace
 
 std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, int n_gpu_layers) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    require(!ctx.is_text_evicted, "the region 'text' is evicted; acquire it first");
-    if (ctx.text_model == nullptr) {
-        ctx.text_model = std::make_shared<llm::TextModel>(bundle::find_text_model(ctx.bundle_dir), n_gpu_layers);
-    }
-    return ctx.text_model;
+    return load_text(ctx, n_gpu_layers);
 }
 
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    require(!ctx.is_mtp_evicted, "the region 'mtp' is evicted; acquire it first");
-    if (ctx.drafter == nullptr || ctx.drafter->path() != path) {
-        ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
+    return load_drafter(ctx, path, n_gpu_layers);
+}
+
+llm::Embedder & require_embedder(EliInferenceContext & ctx) {
+    require(!ctx.is_embedding_evicted, "the region 'embedding' is evicted; acquire it first");
+    if (ctx.embedder == nullptr) {
+        const auto own = bundle::find_embedding_model(ctx.bundle_dir);
+        auto model     = own ? std::make_shared<llm::TextModel>(*own, all_layers) : require_text_model(ctx, all_layers);
+        ctx.embedder   = std::make_unique<llm::Embedder>(std::move(model));
     }
-    return ctx.drafter;
+    return *ctx.embedder;
+}
+
+llm::EndOfTurn & require_end_of_turn(EliInferenceContext & ctx) {
+    if (ctx.end_of_turn == nullptr) {
+        ctx.end_of_turn = std::make_unique<llm::EndOfTurn>(require_text_model(ctx, all_layers));
+    }
+    return *ctx.end_of_turn;
 }
 
 std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, const std::filesystem::path & path) {
-    auto                              model = require_text_model(ctx, all_layers);
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    require(!ctx.is_vision_evicted, "the region 'vision' is evicted; acquire it first");
-    if (ctx.projector == nullptr || ctx.projector->path() != path || ctx.projector->shared_model() != model) {
-        ctx.projector = std::make_shared<sight::Projector>(path, std::move(model));
-    }
-    return ctx.projector;
+    return load_projector(ctx, path);
 }
 
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
@@ -131,54 +241,19 @@ asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
     return *ctx.recognizer;
 }
 
+std::shared_ptr<const vad::Weights> require_vad(EliInferenceContext & ctx) {
+    const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
+    require(!ctx.is_vad_evicted, "the region 'vad' is evicted; acquire it first");
+    return ctx.vad_weights != nullptr ? ctx.vad_weights : vad::load_weights(vad::find_model(ctx.bundle_dir));
+}
+
 void acquire_region(EliInferenceContext & ctx, const std::string & region) {
-    switch (named_region(region)) {
-    case Region::text:
-        set_text_evicted(ctx, false);
-        require_text_model(ctx, all_layers);
-        return;
-    case Region::vision:
-        set_vision_evicted(ctx, false);
-        require_projector(ctx, bundle::find_projector(ctx.bundle_dir));
-        return;
-    case Region::mtp:
-        set_mtp_evicted(ctx, false);
-        require_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
-        return;
-    case Region::tts:
-        return require_voice(ctx);
-    case Region::vad:
-        return load_vad(ctx);
-    case Region::asr:
-        return set_asr_evicted(ctx, false);
-    case Region::not_built:
-        refuse_not_built(region);
-    }
+    set_evicted(ctx, region, false);
 }
 
 void evict_region(EliInferenceContext & ctx, const std::string & region) {
-    switch (named_region(region)) {
-    case Region::text:
-        return set_text_evicted(ctx, true);
-    case Region::vision:
-        return set_vision_evicted(ctx, true);
-    case Region::mtp:
-        return set_mtp_evicted(ctx, true);
-    case Region::tts: {
-        const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
-        ctx.voice.reset();
-        return;
-    }
-    case Region::vad: {
-        const std::lock_guard<std::mutex> lock(ctx.vad_mutex);
-        ctx.vad_weights.reset();
-        return;
-    }
-    case Region::asr:
-        return set_asr_evicted(ctx, true);
-    case Region::not_built:
-        refuse_not_built(region);
-    }
+    set_evicted(ctx, region, true);
+    return_freed_memory();
 }
 
 void tell_verified(EliInferenceContext & ctx, const EliVerifierEvent & event) {

@@ -20,6 +20,16 @@ std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, cons
 // The projector at `path` on the bundle's text model, loaded on first use. Throws as above, and NOT_IMPLEMENTED.
 std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, const std::filesystem::path & path);
 
+// The bundle's speech detector; kept warm only by acquiring its region. Throws as above.
+std::shared_ptr<const vad::Weights> require_vad(EliInferenceContext & ctx);
+
+// Vectors from <bundle>/embedding where the bundle has a model there, else from its text model. The caller holds
+// meaning_mutex. Throws as above.
+llm::Embedder & require_embedder(EliInferenceContext & ctx);
+
+// The text model as a judge of turns. The caller holds meaning_mutex. Throws as above.
+llm::EndOfTurn & require_end_of_turn(EliInferenceContext & ctx);
+
 // The bundle's recognizer, loaded on first use. The caller holds asr_mutex. Throws as above.
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx);
 

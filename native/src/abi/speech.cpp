@@ -1,9 +1,9 @@
 // Speech: every call is one synthesis under the context's tts_mutex, stoppable from any thread.
 #include "abi/guard.h"
 #include "abi/voices.h"
+#include "asr/resample.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -20,35 +20,63 @@ using eliza::kokoro::Voice;
 constexpr int    sample_rate_hz = 24000;
 constexpr size_t block_samples  = 2400;  // 100 ms: how far a listener may be from a cancel
 
-using ChooseVoice = std::function<Voice &(EliInferenceContext &)>;
-
 struct Words {
-    const char * text;
-    size_t       length;
-    bool         is_ipa;
-    float        speed;
+    const char *     text;
+    size_t           length;
+    bool             is_ipa;
+    float            speed;
+    std::string_view view() const { return {text == nullptr ? "" : text, length}; }
 };
+
+// The voice that was loaded by name, or a preset of the bundle (NULL = its default).
+struct Speaker {
+    bool         is_loaded;
+    const char * preset_id = nullptr;
+};
+
+// Sound that the publisher made beforehand, at the voice's rate; empty when the preset has none for this text.
+std::vector<float> ready_sound(EliInferenceContext & ctx, const Speaker & speaker, const Words & words) {
+    if (speaker.is_loaded) {
+        return {};
+    }
+    const eliza::bundle::VoicePreset * preset = eliza::voice_preset(ctx, speaker.preset_id);
+    if (preset == nullptr) {
+        return {};
+    }
+    const auto found = preset->phrases.find(eliza::bundle::phrase_key(words.view()));
+    if (found == preset->phrases.end()) {
+        return {};
+    }
+    const auto & phrase = found->second;
+    return eliza::asr::resample(phrase.samples.data(), phrase.samples.size(), phrase.rate_hz, sample_rate_hz);
+}
 
 // Holds the voice for one synthesis. A cancel that comes while it is held is kept; one that came before, when
 // nothing ran for it to stop, is forgotten.
-void speak(EliInferenceContext * ctx, const Words & words, bool by_sentence, const ChooseVoice & choose,
+void speak(EliInferenceContext * ctx, const Words & words, bool by_sentence, const Speaker & speaker,
            const eliza::kokoro::Sink & sink) {
     require(ctx != nullptr, "the context is NULL");
     require(words.text != nullptr || words.length == 0, "the text is NULL");
     const std::lock_guard<std::mutex> lock(ctx->tts_mutex);
     ctx->tts_cancel.store(false);
-    Voice &                voice = choose(*ctx);
-    const std::string_view said(words.text == nullptr ? "" : words.text, words.length);
-    Manner                 manner;
+    const std::vector<float> ready = ready_sound(*ctx, speaker, words);
+    if (!ready.empty()) {
+        if (sink(ready.data(), ready.size()) != 0) {
+            throw Failure(ELIZA_ERR_CANCELLED, "the listener stopped the speech");
+        }
+        return;
+    }
+    Voice & voice = speaker.is_loaded ? eliza::loaded_voice(*ctx) : eliza::bundle_voice(*ctx, speaker.preset_id);
+    Manner  manner;
     manner.speed       = words.speed;
     manner.by_sentence = by_sentence;
-    voice.speak(words.is_ipa ? std::string(said) : voice.spell(said), manner, ctx->tts_cancel, sink);
+    voice.speak(words.is_ipa ? std::string(words.view()) : voice.spell(words.view()), manner, ctx->tts_cancel, sink);
 }
 
-int speak_into(EliInferenceContext * ctx, const Words & words, const ChooseVoice & choose, float * out, size_t room) {
+int speak_into(EliInferenceContext * ctx, const Words & words, const Speaker & speaker, float * out, size_t room) {
     require(out != nullptr || room == 0, "the sample buffer is NULL");
     std::vector<float> sound;
-    speak(ctx, words, false, choose, [&](const float * samples, size_t count) {
+    speak(ctx, words, false, speaker, [&](const float * samples, size_t count) {
         sound.insert(sound.end(), samples, samples + count);
         return 0;
     });
@@ -60,10 +88,10 @@ int speak_into(EliInferenceContext * ctx, const Words & words, const ChooseVoice
     return static_cast<int>(sound.size());
 }
 
-int speak_to(EliInferenceContext * ctx, const Words & words, const ChooseVoice & choose,
-             eliza_tts_chunk_callback on_chunk, void * user_data) {
+int speak_to(EliInferenceContext * ctx, const Words & words, const Speaker & speaker, eliza_tts_chunk_callback on_chunk,
+             void * user_data) {
     require(on_chunk != nullptr, "the chunk callback is NULL");
-    speak(ctx, words, true, choose, [&](const float * samples, size_t count) {
+    speak(ctx, words, true, speaker, [&](const float * samples, size_t count) {
         for (size_t at = 0; at < count; at += block_samples) {
             if (ctx->tts_cancel.load() ||
                 on_chunk(samples + at, std::min(block_samples, count - at), 0, user_data) != 0) {
@@ -75,9 +103,7 @@ int speak_to(EliInferenceContext * ctx, const Words & words, const ChooseVoice &
     return on_chunk(nullptr, 0, 1, user_data) != 0 ? ELIZA_ERR_CANCELLED : ELIZA_OK;
 }
 
-ChooseVoice preset(const char * id) {
-    return [id](EliInferenceContext & ctx) -> Voice & { return eliza::bundle_voice(ctx, id); };
-}
+constexpr Speaker loaded = {true};
 
 }  // namespace
 
@@ -107,31 +133,27 @@ int eliza_inference_kokoro_g2p_kind(EliInferenceContext * ctx) {
 
 int eliza_inference_kokoro_synthesize(EliInferenceContext * ctx, const char * text, size_t text_len, float speed,
                                       float * out_pcm, size_t max_samples, char ** out_error) {
-    return guarded(out_error, [&] {
-        return speak_into(ctx, {text, text_len, false, speed}, eliza::loaded_voice, out_pcm, max_samples);
-    });
+    return guarded(out_error,
+                   [&] { return speak_into(ctx, {text, text_len, false, speed}, loaded, out_pcm, max_samples); });
 }
 
 int eliza_inference_kokoro_synthesize_ipa(EliInferenceContext * ctx, const char * ipa, size_t ipa_len, float speed,
                                           float * out_pcm, size_t max_samples, char ** out_error) {
-    return guarded(out_error, [&] {
-        return speak_into(ctx, {ipa, ipa_len, true, speed}, eliza::loaded_voice, out_pcm, max_samples);
-    });
+    return guarded(out_error,
+                   [&] { return speak_into(ctx, {ipa, ipa_len, true, speed}, loaded, out_pcm, max_samples); });
 }
 
 int eliza_inference_kokoro_synthesize_ipa_stream(EliInferenceContext * ctx, const char * ipa, size_t ipa_len,
                                                  float speed, eliza_tts_chunk_callback on_chunk, void * user_data,
                                                  char ** out_error) {
-    return guarded(out_error, [&] {
-        return speak_to(ctx, {ipa, ipa_len, true, speed}, eliza::loaded_voice, on_chunk, user_data);
-    });
+    return guarded(out_error, [&] { return speak_to(ctx, {ipa, ipa_len, true, speed}, loaded, on_chunk, user_data); });
 }
 
 int eliza_inference_tts_synthesize(EliInferenceContext * ctx, const char * text, size_t text_len,
                                    const char * speaker_preset_id, float * out_pcm, size_t max_samples,
                                    char ** out_error) {
     return guarded(out_error, [&] {
-        return speak_into(ctx, {text, text_len, false, 1.0f}, preset(speaker_preset_id), out_pcm, max_samples);
+        return speak_into(ctx, {text, text_len, false, 1.0f}, {false, speaker_preset_id}, out_pcm, max_samples);
     });
 }
 
@@ -143,7 +165,7 @@ int eliza_inference_tts_synthesize_stream(EliInferenceContext * ctx, const char 
                                           const char * speaker_preset_id, eliza_tts_chunk_callback on_chunk,
                                           void * user_data, char ** out_error) {
     return guarded(out_error, [&] {
-        return speak_to(ctx, {text, text_len, false, 1.0f}, preset(speaker_preset_id), on_chunk, user_data);
+        return speak_to(ctx, {text, text_len, false, 1.0f}, {false, speaker_preset_id}, on_chunk, user_data);
     });
 }
 

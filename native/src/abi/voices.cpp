@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int published_style_dim = 256;
+constexpr int          published_style_dim = 256;
+constexpr const char * default_preset      = "default";
 
 fs::path voice_dir(const EliInferenceContext & ctx) {
     return ctx.bundle_dir / "tts" / "kokoro";
@@ -58,14 +59,41 @@ fs::path default_style(const EliInferenceContext & ctx) {
     return found.front();
 }
 
-fs::path named_style(const EliInferenceContext & ctx, const std::string & id) {
+void check_preset_id(const std::string & id) {
     require(is_preset_id(id), "a speaker preset is named by letters, digits, '.', '_' and '-', without '..'");
+}
+
+// `at` tells who asked: a caller for a voice that is not there, or a preset of the bundle.
+fs::path named_style(const EliInferenceContext & ctx, const std::string & id, int at) {
     const fs::path  style = voice_dir(ctx) / "voices" / (id + ".bin");
     std::error_code error;
-    if (!fs::is_regular_file(style, error)) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "the bundle has no voice '" + id + "'");
+    if (!is_preset_id(id) || !fs::is_regular_file(style, error)) {
+        throw Failure(at, "the bundle has no voice '" + id + "'");
     }
     return style;
+}
+
+fs::path preset_file(const EliInferenceContext & ctx, const std::string & id) {
+    return ctx.bundle_dir / "cache" / ("voice-preset-" + id + ".bin");
+}
+
+std::shared_ptr<const bundle::VoicePreset> find_preset(const EliInferenceContext & ctx, const std::string & id) {
+    std::error_code error;
+    if (!fs::exists(preset_file(ctx, id), error)) {
+        return nullptr;
+    }
+    return std::make_shared<const bundle::VoicePreset>(bundle::read_voice_preset(preset_file(ctx, id)));
+}
+
+fs::path style_of(const EliInferenceContext & ctx, const bundle::VoicePreset * preset, const char * id) {
+    if (preset != nullptr && !preset->voice.empty()) {
+        return named_style(ctx, preset->voice, ELIZA_ERR_BUNDLE_INVALID);
+    }
+    return preset != nullptr || id == nullptr ? default_style(ctx) : named_style(ctx, id, ELIZA_ERR_INVALID_ARG);
+}
+
+bool holds_style(const bundle::VoicePreset * preset) {
+    return preset != nullptr && preset->voice.empty() && !preset->embedding.empty();
 }
 
 }  // namespace
@@ -77,21 +105,42 @@ void load_voice(EliInferenceContext & ctx, const fs::path & model, const fs::pat
         }
         return;
     }
+    ctx.is_tts_evicted = false;
     ctx.voice.reset();  // never two models in memory at once
     ctx.voice = std::make_shared<kokoro::Voice>(model, style, style_dim);
 }
 
+const bundle::VoicePreset * voice_preset(EliInferenceContext & ctx, const char * preset_id) {
+    const std::string id = preset_id == nullptr ? default_preset : preset_id;
+    check_preset_id(id);
+    const auto known = ctx.presets.find(id);
+    if (known != ctx.presets.end()) {
+        return known->second.get();
+    }
+    return (ctx.presets[id] = find_preset(ctx, id)).get();
+}
+
 kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) {
+    require(!ctx.is_tts_evicted, "the region 'tts' is evicted; acquire it first");
     if (ctx.voice != nullptr && preset_id == nullptr) {
         return *ctx.voice;
     }
-    const fs::path style = preset_id == nullptr ? default_style(ctx) : named_style(ctx, preset_id);
-    const int      dim   = ctx.voice == nullptr ? published_style_dim : ctx.voice->style_dim();
-    load_voice(ctx, bundle_model(ctx), style, dim);
+    const bundle::VoicePreset * preset = voice_preset(ctx, preset_id);
+    const int                   dim    = ctx.voice == nullptr ? published_style_dim : ctx.voice->style_dim();
+    if (!holds_style(preset)) {
+        load_voice(ctx, bundle_model(ctx), style_of(ctx, preset, preset_id), dim);
+        return *ctx.voice;
+    }
+    const fs::path name = preset_file(ctx, preset_id == nullptr ? default_preset : preset_id);
+    if (ctx.voice == nullptr || !ctx.voice->has_style(name)) {
+        load_voice(ctx, bundle_model(ctx), default_style(ctx), dim);
+        ctx.voice->use_style(name, preset->embedding);
+    }
     return *ctx.voice;
 }
 
 kokoro::Voice & loaded_voice(EliInferenceContext & ctx) {
+    require(!ctx.is_tts_evicted, "the region 'tts' is evicted; acquire it first");
     require(ctx.voice != nullptr, "no voice is loaded; eliza_inference_kokoro_load names one");
     return *ctx.voice;
 }

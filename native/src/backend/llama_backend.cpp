@@ -2,6 +2,8 @@
 
 #include "abi/guard.h"
 #include "abi/regions.h"
+#include "llm/prompt_cache.h"
+#include "llm/slot.h"
 #include "llm/text_stream.h"
 
 #include <algorithm>
@@ -56,7 +58,18 @@ void deliver(const llm::Step & step, const StepBuffers & out) {
 
 class LlamaSession final : public LlmBackendSession {
   public:
-    explicit LlamaSession(std::unique_ptr<llm::TextStream> stream) : stream_(std::move(stream)) {}
+    // What the stream has read goes to `prompts` under `key` at its end; an empty key keeps nothing.
+    LlamaSession(std::unique_ptr<llm::TextStream> stream, std::shared_ptr<llm::PromptCache> prompts, std::string key)
+        : stream_(std::move(stream)), prompts_(std::move(prompts)), key_(std::move(key)) {}
+
+    ~LlamaSession() override {
+        if (!key_.empty()) {
+            guarded(nullptr, [this] {  // a stream that failed or read nothing has nothing to leave
+                prompts_->park(key_, stream_->snapshot());
+                return ELIZA_OK;
+            });
+        }
+    }
 
     int prefill(const int32_t * token_ids, size_t num_tokens, char ** out_error) override {
         return guarded(out_error, [&] {
@@ -105,11 +118,35 @@ class LlamaSession final : public LlmBackendSession {
         });
     }
 
+    int save_slot(const char * filename, char ** out_error) override {
+        return guarded(out_error, [&] {
+            require(filename != nullptr, "the slot file's name is NULL");
+            require(!waiting_, "a step waits for a larger buffer; fetch it or reset first");
+            llm::write_slot(stream_->snapshot(), filename);
+            return ELIZA_OK;
+        });
+    }
+
+    int restore_slot(const char * filename, char ** out_error) override {
+        return guarded(out_error, [&] {
+            require(filename != nullptr, "the slot file's name is NULL");
+            const llm::Slot slot = llm::read_slot(filename);
+            waiting_.reset();
+            stream_->reset();  // like a reset, this ends a cancelled turn
+            stream_->adopt(slot);
+            return ELIZA_OK;
+        });
+    }
+
     int end_reason() const override { return stream_->end_reason(); }
 
+    int tokens_reused() const override { return stream_->tokens_reused(); }
+
   private:
-    std::unique_ptr<llm::TextStream> stream_;
-    std::optional<llm::Step>         waiting_;  // computed, but its buffers were too small
+    std::unique_ptr<llm::TextStream>  stream_;
+    std::shared_ptr<llm::PromptCache> prompts_;
+    std::string                       key_;
+    std::optional<llm::Step>          waiting_;  // computed, but its buffers were too small
 };
 
 }  // namespace
@@ -120,11 +157,15 @@ std::unique_ptr<LlmBackendSession> open_llama_session(EliInferenceContext &     
     auto                      model    = require_text_model(ctx, settings.n_gpu_layers);
     auto drafter = settings.draft ? require_drafter(ctx, settings.draft->path, settings.n_gpu_layers) : nullptr;
     auto tell    = [&ctx](const EliVerifierEvent & event) { tell_verified(ctx, event); };
-    return session_of(std::make_unique<llm::TextStream>(std::move(model), std::move(drafter), settings, tell));
+    auto stream  = std::make_unique<llm::TextStream>(std::move(model), std::move(drafter), settings, tell);
+    if (!settings.cache_key.empty()) {
+        stream->warm_from(ctx.prompts->find(settings.cache_key));
+    }
+    return std::make_unique<LlamaSession>(std::move(stream), ctx.prompts, settings.cache_key);
 }
 
 std::unique_ptr<LlmBackendSession> session_of(std::unique_ptr<llm::TextStream> stream) {
-    return std::make_unique<LlamaSession>(std::move(stream));
+    return std::make_unique<LlamaSession>(std::move(stream), nullptr, "");
 }
 
 }  // namespace eliza::backend

@@ -106,6 +106,19 @@ StyleTable StyleTable::load(const std::filesystem::path & file, int64_t rows, in
     return table;
 }
 
+StyleTable StyleTable::of(std::vector<float> values, int64_t rows, int64_t width) {
+    const auto row = static_cast<size_t>(width);
+    if (values.size() != row && values.size() != row * static_cast<size_t>(rows)) {
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the voice preset's embedding has " + std::to_string(values.size()) +
+                                                    " numbers, the voice model takes " + std::to_string(width) +
+                                                    " or " + std::to_string(rows * width));
+    }
+    StyleTable table;
+    table.width_  = row;
+    table.values_ = std::move(values);
+    return table;
+}
+
 const float * StyleTable::row(size_t characters) const {
     const size_t last = values_.size() / width_ - 1;
     return values_.data() + std::min(last, std::max<size_t>(characters, 1) - 1) * width_;
@@ -128,6 +141,11 @@ Voice::Voice(const std::filesystem::path & model, const std::filesystem::path & 
 void Voice::use_style(const std::filesystem::path & style) {
     style_      = StyleTable::load(style, model_->hyper().bert_context - 2, style_dim());
     style_file_ = style;
+}
+
+void Voice::use_style(const std::filesystem::path & name, std::vector<float> values) {
+    style_      = StyleTable::of(std::move(values), model_->hyper().bert_context - 2, style_dim());
+    style_file_ = name;
 }
 
 void Voice::speak(std::string_view ipa, const Manner & manner, const Cancel & cancel, const Sink & sink) {

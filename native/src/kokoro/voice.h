@@ -20,6 +20,8 @@ class StyleTable {
   public:
     // Throws Failure(BUNDLE_INVALID) when the file's size is not rows * width floats, or holds no numbers.
     static StyleTable load(const std::filesystem::path & file, int64_t rows, int64_t width);
+    // The same from values in memory: rows * width floats, or `width` of them for every phoneme count.
+    static StyleTable of(std::vector<float> values, int64_t rows, int64_t width);
     const float *     row(size_t characters) const;
 
   private:
@@ -45,7 +47,9 @@ class Voice {
     // style_dim is the width of a table row, both halves. Throws Failure.
     Voice(const std::filesystem::path & model, const std::filesystem::path & style, int style_dim);
 
-    void        use_style(const std::filesystem::path & style);
+    void use_style(const std::filesystem::path & style);
+    // A table that lies in another file, which gives it its name. Throws Failure(BUNDLE_INVALID) for another size.
+    void        use_style(const std::filesystem::path & name, std::vector<float> values);
     bool        has_model(const std::filesystem::path & model) const { return model == model_file_; }
     bool        has_style(const std::filesystem::path & style) const { return style == style_file_; }
     int         style_dim() const { return 2 * model_->hyper().style; }

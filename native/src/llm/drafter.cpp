@@ -91,6 +91,25 @@ void Drafter::truncate(llama_pos position) {
     }
 }
 
+std::vector<uint8_t> Drafter::state() const {
+    if (model_->kind() == COMMON_SPECULATIVE_TYPE_DRAFT_MTP) {
+        return {};
+    }
+    std::vector<uint8_t> bytes(llama_state_seq_get_size(context_.get(), sequence));
+    bytes.resize(llama_state_seq_get_data(context_.get(), bytes.data(), bytes.size(), sequence));
+    return bytes;
+}
+
+void Drafter::restore(const std::vector<uint8_t> & state, llama_pos position) {
+    if (model_->kind() == COMMON_SPECULATIVE_TYPE_DRAFT_MTP) {
+        return start();  // its attention state is the target's, and that is there already
+    }
+    truncate(0);
+    if (!state.empty() && llama_state_seq_set_data(context_.get(), state.data(), state.size(), sequence) != 0) {
+        forget_from(position);
+    }
+}
+
 void Drafter::forget_from(llama_pos position) {
     llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, position, -1);
 }

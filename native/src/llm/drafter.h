@@ -34,6 +34,11 @@ class Drafter {
     // Tells how many proposals were kept, and forgets everything from `position` on.
     void settle(int accepted, llama_pos position);
 
+    // Its own attention state; empty for one that shares the target's.
+    std::vector<uint8_t> state() const;
+    // Goes back to such a state, at `position`; without one it starts over and proposes worse for a while.
+    void restore(const std::vector<uint8_t> & state, llama_pos position);
+
     // Keeps only the first `position` tokens; 0 also drops carried-over state.
     void truncate(llama_pos position);
 

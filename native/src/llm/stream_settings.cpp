@@ -11,7 +11,8 @@ namespace eliza::llm {
 namespace {
 
 // One verification batch must stay small; far beyond any drafter's worth.
-constexpr int largest_draft = 128;
+constexpr int    largest_draft = 128;
+constexpr size_t longest_key   = 1024;
 
 SamplerSettings check_sampler(const eliza_llm_stream_config_t & config) {
     require(std::isfinite(config.temperature) && config.temperature >= 0.0f, "temperature must be 0 or more");
@@ -37,6 +38,17 @@ std::optional<DraftSettings> check_draft(const eliza_llm_stream_config_t & confi
     return DraftSettings{std::filesystem::u8path(config.mtp_drafter_path), config.draft_min, config.draft_max};
 }
 
+// A stream is found again by its key, its pinned slot, or both.
+std::string check_cache_key(const eliza_llm_stream_config_t & config) {
+    require(config.slot_id >= -1, "slot_id must be -1 (no pinning) or more");
+    std::string key = config.prompt_cache_key == nullptr ? "" : config.prompt_cache_key;
+    require(key.size() <= longest_key, "prompt_cache_key is longer than 1024 bytes");
+    if (config.slot_id >= 0) {
+        key += '\n' + std::to_string(config.slot_id);  // no key holds what a key cannot be confused with
+    }
+    return key;
+}
+
 }  // namespace
 
 bool speculation_disabled() {
@@ -55,6 +67,7 @@ StreamSettings check_settings(const eliza_llm_stream_config_t & config) {
     settings.max_tokens   = config.max_tokens;
     settings.context_size = config.context_size;
     settings.n_gpu_layers = config.n_gpu_layers;
+    settings.cache_key    = check_cache_key(config);
     settings.type_k       = kv_type(config.cache_type_k);
     settings.type_v       = kv_type(config.cache_type_v);
     if (speculation_disabled()) {

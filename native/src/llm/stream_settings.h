@@ -31,8 +31,9 @@ struct StreamSettings {
     int                          context_size = 0;    // tokens, 0 = what the model was trained for
     int                          batch_tokens = 512;  // most that are decoded in one piece
     int                          n_gpu_layers = -1;
-    ggml_type                    type_k       = GGML_TYPE_F16;
-    ggml_type                    type_v       = GGML_TYPE_F16;
+    std::string                  cache_key;  // empty: what it reads is not kept for others
+    ggml_type                    type_k = GGML_TYPE_F16;
+    ggml_type                    type_v = GGML_TYPE_F16;
 };
 
 // Throws Failure(INVALID_ARG) for values out of their range. Under ELIZA_MTP_DISABLE=1 the draft

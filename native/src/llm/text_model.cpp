@@ -1,10 +1,38 @@
 #include "llm/text_model.h"
 
 #include "abi/guard.h"
+#include "llm/checksum.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
 
+#include <fstream>
+#include <vector>
+
 namespace eliza::llm {
+namespace {
+
+constexpr uint64_t marked_pages = 64;
+constexpr uint64_t page_bytes   = 4096;
+
+std::string mark_file(const std::filesystem::path & path) {
+    std::error_code failed;
+    const uint64_t  size = std::filesystem::file_size(path, failed);
+    std::ifstream   file(path, std::ios::binary);
+    if (failed || !file) {
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "'" + path.u8string() + "' is gone");
+    }
+    std::vector<char> pages;
+    std::vector<char> page(page_bytes);
+    for (uint64_t i = 0; i < marked_pages; ++i) {
+        file.clear();
+        file.seekg(static_cast<std::streamoff>(size / marked_pages * i));
+        file.read(page.data(), static_cast<std::streamsize>(page.size()));
+        pages.insert(pages.end(), page.begin(), page.begin() + static_cast<std::ptrdiff_t>(file.gcount()));
+    }
+    return std::to_string(size) + ':' + std::to_string(checksum(pages.data(), pages.size()));
+}
+
+}  // namespace
 
 llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layers) {
     llama_model_params params = llama_model_default_params();
@@ -19,7 +47,7 @@ llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layer
     return model;
 }
 
-TextModel::TextModel(const std::filesystem::path & path, int n_gpu_layers) {
+TextModel::TextModel(const std::filesystem::path & path, int n_gpu_layers) : path_(path) {
     start_runtime();
     architecture_ = read_gguf_facts(path).architecture;
     model_        = load_weights(path, n_gpu_layers);
@@ -28,6 +56,11 @@ TextModel::TextModel(const std::filesystem::path & path, int n_gpu_layers) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID,
                       "'" + path.u8string() + "' (" + architecture_ + ") is not a text generation model");
     }
+}
+
+const std::string & TextModel::mark() {
+    std::call_once(is_marked_, [this] { mark_ = mark_file(path_); });
+    return mark_;
 }
 
 }  // namespace eliza::llm

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace eliza::llm {
@@ -18,12 +19,18 @@ class TextModel {
     const llama_vocab * vocab() const noexcept { return llama_model_get_vocab(model_.get()); }
     int                 vocab_size() const noexcept { return llama_vocab_n_tokens(vocab()); }
     // Tokens that the model was trained for.
-    int                 trained_context() const noexcept { return llama_model_n_ctx_train(model_.get()); }
+    int trained_context() const noexcept { return llama_model_n_ctx_train(model_.get()); }
+    // Tells this file from others of the same shape: its size and a hash of pages all over it. Throws
+    // Failure(BUNDLE_INVALID) when the file is gone.
+    const std::string & mark();
     const std::string & architecture() const noexcept { return architecture_; }
 
   private:
-    std::string     architecture_;
-    llama_model_ptr model_;
+    std::filesystem::path path_;
+    std::string           architecture_;
+    std::once_flag        is_marked_;
+    std::string           mark_;
+    llama_model_ptr       model_;
 };
 
 // Loads any llama.cpp model file with mmap. Throws Failure: BUNDLE_INVALID, OOM.

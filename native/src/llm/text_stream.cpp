@@ -35,7 +35,8 @@ int checked_limit(const TextModel & model, int wanted) {
 TextStream::TextStream(std::shared_ptr<TextModel> model, std::shared_ptr<DraftModel> drafter,
                        const StreamSettings & settings, OnVerified on_verified)
     : model_(std::move(model)), settings_(settings), on_verified_(std::move(on_verified)),
-      limit_(checked_limit(*model_, settings.context_size)), sampler_(model_->vocab(), settings.sampler) {
+      limit_(checked_limit(*model_, settings.context_size)), sampler_(model_->vocab(), settings.sampler),
+      checkpoints_(llama_model_n_swa(model_->get()) > 0) {
     if (drafter != nullptr) {
         drafter->require_fits(*model_);
     }
@@ -109,6 +110,9 @@ void TextStream::decode_prompt(const std::vector<llama_token> & prompt) {
         decode();
         cached_.insert(cached_.end(), prompt.begin() + static_cast<std::ptrdiff_t>(begin),
                        prompt.begin() + static_cast<std::ptrdiff_t>(end));
+        if (end == prompt.size() || checkpoints_.is_due(static_cast<int>(cached_.size()))) {
+            checkpoints_.take(context_.get(), static_cast<int>(cached_.size()));
+        }
     }
 }
 
@@ -127,46 +131,27 @@ void TextStream::prefill(const llama_token * ids, size_t count) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "the prompt needs " + std::to_string(wanted) +
                                                  " tokens, the context holds " + std::to_string(limit_));
     }
+    const size_t             known = keep_warm(ids, count);
     std::vector<llama_token> prompt;
     prompt.reserve(count + 1);
     if (pending_) {
         prompt.push_back(*pending_);
     }
-    prompt.insert(prompt.end(), ids, ids + count);
+    prompt.insert(prompt.end(), ids + known, ids + count);
+    tokens_reused_ = static_cast<int>(known);
     clear_turn();
     decode_prompt(prompt);
-    std::for_each(ids, ids + count, [&](llama_token id) { sampler_.remember_prompt(id); });
+    std::for_each(ids + known, ids + count, [&](llama_token id) { sampler_.remember_prompt(id); });
     has_logits_ = true;
 }
 
-int TextStream::cells_used() const {
-    return static_cast<int>(cached_.size()) + unseen_cells_;
-}
-
-void TextStream::begin_with(std::unique_ptr<Media> media) {
-    require(drafter_ == nullptr && cached_.empty(), "media begin a stream without a drafter");
-    if (media->cells() >= limit_ || media->largest_piece() > settings_.batch_tokens) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "the prompt needs " + std::to_string(media->cells()) +
-                                                 " tokens, the context holds " + std::to_string(limit_));
+const float * TextStream::logits() const {
+    require(has_logits_ && !is_broken_, "there are no logits; prefill first");
+    const float * logits = llama_get_logits_ith(context_.get(), -1);
+    if (logits == nullptr) {
+        throw Failure(ELIZA_ERR_FFI_FAULT, "the runtime gave no logits for this position");
     }
-    media_ = std::move(media);
-}
-
-// Tokens of media have no ids; LLAMA_TOKEN_NULL keeps their places.
-void TextStream::decode_media() {
-    if (media_ == nullptr) {
-        return;
-    }
-    const std::unique_ptr<Media> media = std::move(media_);
-    forget_runtime_errors();
-    is_broken_ = true;
-    media->decode(context_.get(), static_cast<llama_pos>(cached_.size()), cancelled_);
-    require_running();
-    cached_.resize(cached_.size() + static_cast<size_t>(media->positions()), LLAMA_TOKEN_NULL);
-    unseen_cells_ += media->cells() - media->positions();
-    holds_media_ = true;
-    has_logits_  = true;
-    is_broken_   = false;
+    return logits;
 }
 
 Step TextStream::next() {
@@ -288,14 +273,19 @@ void TextStream::clear_turn() {
 }
 
 void TextStream::reset() {
+    cancelled_.store(false, std::memory_order_relaxed);
+    forget_all();
+}
+
+void TextStream::forget_all() {
     clear_turn();
     sampler_.reset();
     media_.reset();
     cached_.clear();
+    checkpoints_.truncate(0);
     unseen_cells_ = 0;
     holds_media_  = false;
     llama_memory_clear(llama_get_memory(context_.get()), true);
-    cancelled_.store(false, std::memory_order_relaxed);
     if (drafter_ != nullptr) {
         drafter_->truncate(0);
     }
@@ -307,21 +297,29 @@ void TextStream::reset() {
 bool TextStream::cache_covers(int count) const {
     const llama_pos oldest = llama_memory_seq_pos_min(llama_get_memory(context_.get()), sequence);
     const int       window = llama_model_n_swa(model_->get());
-    return oldest >= 0 && oldest <= (window > 0 ? std::max(0, count - window) : 0);
+    return oldest >= 0 && oldest <= (window > 0 ? std::max(0, count - window + 1) : 0);
 }
 
 int TextStream::reset_keep(int count) {
-    const int kept = std::min(count, static_cast<int>(cached_.size()));
-    if (kept <= 0 || media_ != nullptr || holds_media_ || !cache_covers(kept) ||
-        !llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, kept, -1)) {
-        reset();
+    cancelled_.store(false, std::memory_order_relaxed);
+    return keep_first(count);
+}
+
+int TextStream::keep_first(int count) {
+    const bool is_of_tokens = media_ == nullptr && !holds_media_;
+    int        kept         = is_of_tokens ? std::min(count, static_cast<int>(cached_.size())) : 0;
+    if (kept > 0 && !cache_covers(kept)) {
+        kept = checkpoints_.go_back(context_.get(), kept);
+    }
+    if (kept <= 0 || !llama_memory_seq_rm(llama_get_memory(context_.get()), sequence, kept, -1)) {
+        forget_all();
         return 0;
     }
     clear_turn();
     sampler_.reset();
     cached_.resize(static_cast<size_t>(kept));
     std::for_each(cached_.begin(), cached_.end(), [&](llama_token id) { sampler_.remember_prompt(id); });
-    cancelled_.store(false, std::memory_order_relaxed);
+    checkpoints_.truncate(kept);
     if (drafter_ != nullptr) {
         drafter_->truncate(kept);
     }

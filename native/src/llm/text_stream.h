@@ -3,9 +3,11 @@
 
 #include "eliza/inference.h"
 #include "llama-cpp.h"
+#include "llm/checkpoints.h"
 #include "llm/drafter.h"
 #include "llm/media.h"
 #include "llm/sampler.h"
+#include "llm/slot.h"
 #include "llm/stream_settings.h"
 #include "llm/text_model.h"
 #include "llm/utf8.h"
@@ -53,6 +55,18 @@ class TextStream {
     // Keeps the first `count` tokens where the cache still has all that they need, else nothing.
     int reset_keep(int count);
 
+    // What it has read, to go on from elsewhere. Throws Failure: INVALID_ARG (nothing read, failed before), FFI_FAULT.
+    Slot snapshot();
+    // Becomes what the slot was: the next step or prompt goes on from there. Throws Failure(INVALID_ARG) for a slot
+    // of another model, build or cache type; a slot that the runtime refuses leaves an empty stream.
+    void adopt(const Slot & slot);
+    // Lets the first prompt start from what an earlier stream had read of it; null or a foreign slot: from nothing.
+    void warm_from(std::shared_ptr<const Slot> slot);
+    // The scores of all tokens for the next place, right after a prefill. Throws Failure: INVALID_ARG, FFI_FAULT.
+    const float * logits() const;
+    // Tokens of the last prompt that were not read again.
+    int tokens_reused() const noexcept { return tokens_reused_; }
+
     // Throws Failure(CANCELLED) after cancel().
     void require_running() const;
     int  end_reason() const noexcept { return end_reason_; }
@@ -71,6 +85,10 @@ class TextStream {
     void                 report(const Step & step, int first_index) const;
     void                 forget_from(int position);
     void                 clear_turn();
+    void                 forget_all();
+    int                  keep_first(int count);
+    std::string          owner() const;
+    size_t               keep_warm(const llama_token * ids, size_t count);
     bool                 cache_covers(int count) const;
     bool                 is_end(llama_token token) const;
     std::string          piece(llama_token token) const;
@@ -91,10 +109,14 @@ class TextStream {
     int                        unseen_cells_ = 0;  // of media, beyond their positions
     bool                       holds_media_  = false;
     std::optional<llama_token> pending_;  // sampled and handed out, not yet in the cache
-    bool                       has_logits_ = false;
-    bool                       is_broken_  = false;
-    int                        generated_  = 0;  // tokens of this turn
-    int                        end_reason_ = ELIZA_END_NONE;
+    bool                       has_logits_    = false;
+    bool                       is_broken_     = false;
+    int                        generated_     = 0;  // tokens of this turn
+    int                        end_reason_    = ELIZA_END_NONE;
+    int                        tokens_reused_ = 0;
+
+    Checkpoints                 checkpoints_;
+    std::shared_ptr<const Slot> warm_;  // for the first prompt
 };
 
 }  // namespace eliza::llm
