@@ -78,8 +78,8 @@ ELIZA_API EliInferenceContext * eliza_inference_create(const char * bundle_dir, 
 /* Frees the context. Every stream and session of it must be closed before. NULL is allowed. */
 ELIZA_API void eliza_inference_destroy(EliInferenceContext * ctx);
 /* Regions: "text", "vision", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "embedding",
- * "wakeword". Acquire loads what a region names, so that the first use is quick; evict frees it until it is acquired again.
- * "vision" (additive) is the projector; it goes with "text", which it is bound to. */
+ * "wakeword". Acquire loads what a region names, so that the first use is quick; evict frees it until it is acquired
+ * again. "vision" (additive) is the projector; it goes with "text", which it is bound to. */
 ELIZA_API int  eliza_inference_mmap_acquire(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API int  eliza_inference_mmap_evict(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API void eliza_inference_free_string(char * text);

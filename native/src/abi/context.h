@@ -46,11 +46,11 @@ struct EliInferenceContext {
     std::shared_ptr<eliza::llm::DraftModel>        drafter;    // the last one used
     std::shared_ptr<eliza::sight::Projector>       projector;  // likewise; bound to text_model
     const std::shared_ptr<eliza::llm::PromptCache> prompts;
-    bool                                           is_text_evicted  = false;
+    bool                                           is_text_evicted   = false;
     bool                                           is_vision_evicted = false;
-    bool                                           is_mtp_evicted   = false;
-    eliza_verifier_callback                        on_verified      = nullptr;
-    void *                                         on_verified_data = nullptr;
+    bool                                           is_mtp_evicted    = false;
+    eliza_verifier_callback                        on_verified       = nullptr;
+    void *                                         on_verified_data  = nullptr;
 
     // meaning: meaning_mutex admits one question at a time and is taken before text_mutex
     std::mutex                             meaning_mutex;

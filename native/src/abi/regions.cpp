@@ -48,8 +48,8 @@ Region named_region(const std::string & name) {
     if (name == "wakeword") {
         return Region::not_built;
     }
-    throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "there is no region '" + name + "'; known: text, vision, mtp, dflash, tts, vad, asr, embedding, wakeword");
+    throw Failure(ELIZA_ERR_INVALID_ARG, "there is no region '" + name +
+                                             "'; known: text, vision, mtp, dflash, tts, vad, asr, embedding, wakeword");
 }
 
 [[noreturn]] void refuse_not_built(const std::string & name) {
