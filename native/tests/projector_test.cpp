@@ -79,6 +79,7 @@ void sizes_that_lie(Bench & bench, const std::string & whole) {
     bench.refuse(with_number(whole, "clip.vision.patch_size", 0), bad, "patch_size");
     bench.refuse(with_number(whole, "clip.vision.patch_size", 1 << 30), bad, "patch_size");
     bench.refuse(with_number(whole, "clip.vision.projector.scale_factor", 0), bad, "scale_factor");
+    bench.refuse(with_number(whole, "clip.vision.projector.scale_factor", 9), bad, "scale_factor");
     bench.refuse(with_number(whole, "clip.vision.image_size", 0xFFFFFFFF), bad, "image_size");
     bench.refuse(with_number(whole, "clip.vision.block_count", 1 << 30), bad, "block_count");
     bench.refuse(with_number(whole, "clip.vision.block_count", 1), bad, "head_count");

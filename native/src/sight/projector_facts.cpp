@@ -16,6 +16,8 @@ namespace {
 // A 50:1 picture of the most tokens that any kind gives one (1120) has this many columns, with room to spare.
 constexpr int64_t most_columns = 240;
 
+constexpr int64_t largest_patch = 128;  // pixels a side, after merging
+
 constexpr std::array vision_kinds = {"gemma3",         "gemma4v",          "gemma4uv",
                                      "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"};
 constexpr std::array audio_kinds  = {"gemma4a", "gemma4ua", "qwen3a"};
@@ -130,14 +132,28 @@ void check_positions(const Header & file, const std::string & kind, int64_t imag
     }
 }
 
+// The runtime lays these kinds' positions out for patches merged two by two, in windows of at least one such merger.
+void check_qwen_patches(const Header & file, int64_t patch) {
+    file.number("clip.vision.spatial_merge_size", 2, 2, 2);
+    file.number("clip.vision.window_size", 2 * patch, 4096, 112);
+}
+
+// The pixels of a patch times the most tokens of a picture must stay a number, and a sensible one.
+void check_patches(const Header & file, const std::string & kind) {
+    const int64_t image = file.number("clip.vision.image_size", 1, 8192);
+    const int64_t patch = file.number("clip.vision.patch_size", 1, largest_patch);
+    const int64_t merge = file.number("clip.vision.projector.scale_factor", 1, largest_patch / patch, 1);
+    if (kind.rfind("qwen", 0) == 0) {
+        check_qwen_patches(file, patch);
+    }
+    // gemma4v merges three by three unless the file says otherwise
+    check_positions(file, kind, image, patch, std::max<int64_t>(merge, 3));
+}
+
 int check_eye(const Header & file, const std::string & kind) {
     check_kind(file, kind, vision_kinds);
-    const int64_t image = file.number("clip.vision.image_size", 1, 8192);
-    const int64_t patch = file.number("clip.vision.patch_size", 1, 256);
-    const int64_t merge = file.number("clip.vision.projector.scale_factor", 1, 16, 3);
-    file.number("clip.vision.spatial_merge_size", 1, 16, 2);
     const int width = check_sizes(file, "vision", kind);
-    check_positions(file, kind, image, patch, merge);
+    check_patches(file, kind);
     return width;
 }
 
