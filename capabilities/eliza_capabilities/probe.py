@@ -118,6 +118,7 @@ async def probe_host(
         storage=storage.needed(),
         backends=tuple(judge_backend(report, library, seen) for report in library.backends),
         kernels=library.kernels,
+        kernels_missing=library.kernels_missing,
         conditions=conditions.or_else(unknown_conditions),
         library=library.version,
         probed_at=datetime.now(UTC),

@@ -59,6 +59,7 @@ def judge_kernels(host: HostReport, needed: frozenset[Kernel]) -> FitReason | No
         remedy="Update eliza-agent, or choose an Eliza-1 version made for this library.",
         details={
             "missing": [kernel.value for kernel in missing],
+            "reasons": {kernel.value: host.kernels_missing.get(kernel, "not told") for kernel in missing},
             "needed": sorted(kernel.value for kernel in needed),
             "ready": sorted(kernel.value for kernel in host.kernels),
             "library": host.library,

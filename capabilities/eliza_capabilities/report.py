@@ -6,8 +6,9 @@ Looks at nothing itself: no I/O, no clock, no rule about bundles (contract secti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePath
@@ -122,13 +123,15 @@ class ConditionsReport:
 class LibraryFacts:
     """What the inference library says of itself, in catalog terms.
 
-    `kernels` are those ready for graph dispatch, never merely shipped (contract section 3);
+    `kernels` are those ready for graph dispatch, never merely shipped (contract section 3), and
+    `kernels_missing` says why each of the others is not;
     `cpu_features` are the instructions its CPU code was compiled to use, in any spelling.
     """
 
     version: str
     backends: tuple[BackendReport, ...]
     kernels: frozenset[Kernel]
+    kernels_missing: Mapping[Kernel, str] = field(default_factory=dict)
     cpu_features: frozenset[str] = frozenset()
 
 
@@ -141,6 +144,7 @@ class HostReport:
     storage: StorageReport
     backends: tuple[BackendReport, ...]
     kernels: frozenset[Kernel]
+    kernels_missing: Mapping[Kernel, str]
     conditions: ConditionsReport
     library: str
     probed_at: datetime
@@ -175,8 +179,10 @@ def as_json(value: Any) -> Any:
             return str(value)
         case AbstractSet():
             return sorted(as_json(item) for item in value)
+        case Mapping():
+            return {str(as_json(key)): as_json(item) for key, item in sorted(value.items())}
         case tuple() | list():
             return [as_json(item) for item in value]
         case _ if is_dataclass(value):
-            return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+            return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
     raise TypeError(f"a report does not hold {type(value).__name__}")

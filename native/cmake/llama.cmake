@@ -62,6 +62,7 @@ foreach(off LLAMA_USE_PREBUILT_UI LLAMA_OPENSSL LLAMA_SUBPROCESS LLAMA_TOOLS_INS
   set(${off} OFF CACHE BOOL "" FORCE)
 endforeach()
 add_subdirectory("${ELIZA_LLAMA_DIR}" llama.cpp EXCLUDE_FROM_ALL)
+eliza_watch_ggml()
 
 # GCC's tile configuration intrinsic needs a correct twin on CPUs with AMX; the header says why.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -61,13 +61,17 @@ class NativeBackend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryReport:
-    """What the opened library is and can do on this host."""
+    """What the opened library is and can do on this host.
+
+    `kernels` were run in a graph and proven by the library; `kernels_missing` are the others, each with the reason.
+    """
 
     path: Path
     abi: int
     version: str
     families: Mapping[str, bool]
     kernels: frozenset[Kernel]
+    kernels_missing: Mapping[Kernel, str]
     backends: tuple[NativeBackend, ...]
     cpu_features: tuple[str, ...]
     kv_types: tuple[str, ...]
@@ -117,6 +121,7 @@ class Library:
             version=str(told.get("version", "unknown")),
             families=MappingProxyType({name: self.supports(name) for name in abi.FAMILIES}),
             kernels=frozenset(Kernel(name) for name in kernels),
+            kernels_missing=MappingProxyType(_missing(told, kernels)),
             backends=tuple(_read_backend(each) for each in told.get("backends", ())),
             cpu_features=tuple(told.get("cpu_features", ())),
             kv_types=tuple(told.get("kv_types", ())),
@@ -227,6 +232,13 @@ def _accepted_abi(path: Path, lib: Any) -> int:
         details |= {"abi": told, "expected": abi.ABI_VERSION, "unexpected_symbols": forbidden}
         raise NativeError("abi_mismatch", "Eliza-1's engine is of another version.", details=details)
     return version
+
+
+def _missing(told: Mapping[str, Any], ready: set[str]) -> dict[Kernel, str]:
+    """Return why each kernel that is not ready is not."""
+    reasons = told.get("kernels_missing", {})
+    absent = [kernel for kernel in Kernel if kernel.value not in ready]
+    return {kernel: str(reasons.get(kernel.value, "the library does not tell of it")) for kernel in absent}
 
 
 def _read_backend(told: Mapping[str, Any]) -> NativeBackend:

@@ -62,8 +62,11 @@ def with_contexts(*contexts: int) -> dict[str, Any]:
 
 
 def test_a_kernel_the_library_lacks_is_refused_by_name_for_developers_only() -> None:
-    reason = only_reason(host(kernels=frozenset({Kernel.MTP})))
+    why = "not in this build: its ggml has no type tbq4_0"
+    poor = host(kernels=frozenset({Kernel.MTP}), kernels_missing={Kernel.TURBOQUANT_Q4: why})
+    reason = only_reason(poor)
     assert reason.code == "fit.kernel_missing"
+    assert reason.details["reasons"] == {"turboquant_q4": why, "turbo3_tcq": "not told"}
     assert {"turboquant_q4", "turbo3_tcq"} <= set(reason.details["missing"])
     assert "mtp" not in reason.details["missing"]
     assert not upstream_names_in(reason.message + reason.remedy)

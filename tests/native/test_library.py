@@ -160,13 +160,28 @@ def test_the_library_exports_nothing_else(library: Library) -> None:
 def test_the_report_tells_what_was_built(library: Library) -> None:
     report = library.report()
     assert (report.abi, report.path) == (14, library.path)
-    for ready in ("lifecycle", "report", "llm_stream", "llm_mtp", "tokenize", "verifier", "vad", "kokoro_ipa"):
-        assert report.families[ready], ready
-    for ready in ("embed", "llm_eot", "asr_stream", "vision", "vision_stream"):
+    for ready in (
+        "lifecycle",
+        "report",
+        "llm_stream",
+        "llm_mtp",
+        "tokenize",
+        "verifier",
+        "vad",
+        "kokoro_ipa",
+        "embed",
+        "llm_eot",
+        "asr_stream",
+        "vision",
+        "vision_stream",
+    ):
         assert report.families[ready], ready
     for later in ("wakeword", "speaker", "diariz"):
         assert not report.families[later], later
     assert Kernel("mtp") in report.kernels
+    assert report.kernels.isdisjoint(report.kernels_missing)
+    assert report.kernels | set(report.kernels_missing) == set(Kernel)
+    assert all(reason for reason in report.kernels_missing.values())
     assert {"f16", "q8_0"} <= set(report.kv_types)
     assert re.fullmatch(r"[0-9a-f]{40}|named-tree", report.llama_commit)
     assert re.fullmatch(r"\d+\.\d+\.\d+", report.ggml_version)

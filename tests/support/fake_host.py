@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,7 @@ def host(
     machine: MachineReport = MACHINE,
     backends: tuple[BackendReport, ...] = (backend(Backend.CPU),),
     kernels: frozenset[Kernel] = frozenset(Kernel),
+    kernels_missing: Mapping[Kernel, str] | None = None,
     free_bytes: int = 1 << 40,
     limit_source: str = "host",
 ) -> HostReport:
@@ -71,6 +73,7 @@ def host(
         ),
         backends=backends,
         kernels=kernels,
+        kernels_missing=kernels_missing or {},
         conditions=ConditionsReport(on_battery=False, metered=Absent("not asked")),
         library="0.1.0",
         probed_at=datetime(2026, 11, 30, tzinfo=UTC),

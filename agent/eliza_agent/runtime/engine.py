@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -25,6 +26,7 @@ from eliza_catalog.errors import NativeError, VoiceError
 from eliza_native.context import Context
 from eliza_native.hearing import WINDOW_SAMPLES, Vad
 from eliza_native.library import Library as Library  # the rooms above name it, and import it from here
+from eliza_native.library import LibraryReport
 from eliza_native.text import StreamConfig, TextStream, detokenize, tokenize
 
 _LOG = logging.getLogger("eliza_agent.runtime")
@@ -265,4 +267,16 @@ async def open_engine(
 def _open(library: Library, files: BundleFiles) -> tuple[Context, bool]:
     """Open the context, and ask the library whether ELIZA_MTP_DISABLE holds it back."""
     require_present(files)
-    return Context(library, files.root), not library.report().mtp_disabled
+    report = library.report()
+    _LOG.info("Eliza-1's engine opens a bundle.", extra={"facts": _kernel_facts(report)})
+    return Context(library, files.root), not report.mtp_disabled
+
+
+def _kernel_facts(report: LibraryReport) -> dict[str, Any]:
+    """What the contract wants in the log at every start: the kernel set, and why the rest of it is not there."""
+    return {
+        "library": report.version,
+        "kernels": sorted(report.kernels),
+        "kernelsMissing": {str(kernel): reason for kernel, reason in sorted(report.kernels_missing.items())},
+        "backends": [backend.name for backend in report.backends],
+    }

@@ -18,6 +18,7 @@ def library_facts(report: LibraryReport) -> LibraryFacts:
         version=f"{report.version}+abi{report.abi}.{report.llama_commit[:9]}",
         backends=tuple(_backend(backend) for backend in report.backends if backend.term is not None),
         kernels=report.kernels,
+        kernels_missing=report.kernels_missing,
         cpu_features=frozenset(report.cpu_features),
     )
 

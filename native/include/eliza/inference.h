@@ -13,6 +13,7 @@
  *
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
  * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
+ * ELIZA_LOCAL_RAM_HEADROOM_MB (memory that contexts of 65536 tokens and more leave to others; default 0),
  * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256),
  * ELIZA_ASR_FORCE_LANGUAGE (what recognition by a text model writes down; default: English).
  */
@@ -87,7 +88,8 @@ ELIZA_API void eliza_inference_free_tokens(int * tokens);
 /* Additive: the status of this thread's last call that returned NULL for a handle, else ELIZA_OK. */
 ELIZA_API int eliza_inference_last_status(void);
 /* Additive: JSON with `version`, `abi`, `llama_commit`, `ggml_version`, `backends` (name, devices with
- * memory), `kernels` (manifest names that are ready for graph dispatch), `families`, `cpu_features`,
+ * memory), `kernels` (manifest names that are ready: found, run in a graph and proven), `kernels_missing`
+ * (the other names with the reason), `families`, `cpu_features`,
  * `kv_types` (accepted cache types) and `mtp_disabled` (ELIZA_MTP_DISABLE=1 is set).
  * Free with eliza_inference_free_string; NULL when memory ran out. */
 ELIZA_API char * eliza_inference_capabilities_json(void);

@@ -32,8 +32,8 @@ uint16_t eliza_bfloat_of(float value); /* round to nearest even; not for NaN */
 float    eliza_float_of_bfloat(uint16_t bits);
 /* Walsh-Hadamard in place, natural order, unscaled; `count` is a power of two. */
 void eliza_hadamard(float * values, int count);
-/* signs[i] = +1 or -1 as spelled by "+-..." */
-void eliza_flip(float * values, const char * signs, int count);
+/* signs[i] is +1 or -1 */
+void eliza_flip(float * values, const float * signs, int count);
 
 /* --- turbo3 and turbo4 (tbq3_0, tbq4_0): 32 values --- */
 

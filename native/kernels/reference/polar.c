@@ -1,29 +1,14 @@
 #include "eliza_kernels.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
 
 #define VALUES ELIZA_HEAD_VALUES
 
-static const float centroids[16]  = {-2.754354807f,  -2.093562707f,  -1.643041510f,  -1.279739752f,
-                                     -0.9626409783f, -0.6723921169f, -0.3978971029f, -0.1317577823f,
-                                     0.1317577823f,  0.3978971029f,  0.6723921169f,  0.9626409783f,
-                                     1.279739752f,   1.643041510f,   2.093562707f,   2.754354807f};
 static const float boundaries[15] = {-2.423958757f,  -1.868302108f,  -1.461390631f,    -1.121190365f, -0.8175165476f,
                                      -0.5351446099f, -0.2648274426f, 4.996003611e-16f, 0.2648274426f, 0.5351446099f,
                                      0.8175165476f,  1.121190365f,   1.461390631f,     1.868302108f,  2.423958757f};
-static const float residual_step  = 0.5f * 0.08838834764831845f; /* half of 1 / sqrt(128) */
-
-/* The direction that the one residual bit speaks of: xorshift32 from 42. */
-static void residual_direction(float * direction) {
-    uint32_t state = 42;
-    for (int i = 0; i < VALUES; ++i) {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        direction[i] = (state & 1u) != 0 ? 1.0f : -1.0f;
-    }
-}
 
 static int code_of(float value) {
     int code = 0;
@@ -34,7 +19,7 @@ static int code_of(float value) {
 }
 
 void eliza_polar_encode(const float * values, uint8_t * block) {
-    float  rotated[VALUES], direction[VALUES];
+    float  rotated[VALUES];
     double square = 0, along = 0;
     for (int i = 0; i < VALUES; ++i) {
         square += (double)values[i] * (double)values[i];
@@ -45,7 +30,6 @@ void eliza_polar_encode(const float * values, uint8_t * block) {
         rotated[i] = values[i] * inverse;
     }
     eliza_hadamard(rotated, VALUES);
-    residual_direction(direction);
     memset(block, 0, ELIZA_POLAR_BYTES);
     const uint16_t half = eliza_half_of(norm);
     block[0]            = (uint8_t)(half & 0xffu);
@@ -53,19 +37,17 @@ void eliza_polar_encode(const float * values, uint8_t * block) {
     for (int i = 0; i < VALUES; ++i) {
         const int code = code_of(rotated[i]);
         block[2 + i / 2] |= (uint8_t)(code << (i % 2 * 4));
-        along += (double)((rotated[i] - centroids[code]) * direction[i]);
+        along += (double)((rotated[i] - eliza_polar_centroids[code]) * eliza_polar_signs[i]);
     }
     block[66] = along >= 0 ? 1 : 0;
 }
 
 void eliza_polar_decode(const uint8_t * block, int with_residual, float * values) {
-    float       direction[VALUES];
     const float norm = eliza_float_of((uint16_t)(block[0] | block[1] << 8));
-    const float step = (block[66] & 1u) != 0 ? residual_step : -residual_step;
-    residual_direction(direction);
+    const float step = (block[66] & 1u) != 0 ? eliza_polar_residual_step : -eliza_polar_residual_step;
     for (int i = 0; i < VALUES; ++i) {
-        values[i] = centroids[(block[2 + i / 2] >> (i % 2 * 4)) & 15u];
-        values[i] += with_residual ? step * direction[i] : 0.0f;
+        values[i] = eliza_polar_centroids[(block[2 + i / 2] >> (i % 2 * 4)) & 15u];
+        values[i] += with_residual ? step * eliza_polar_signs[i] : 0.0f;
     }
     eliza_hadamard(values, VALUES);
     for (int i = 0; i < VALUES; ++i) {

@@ -1,4 +1,5 @@
 #include "eliza_kernels.h"
+#include "tables.h"
 
 #include <math.h>
 
@@ -34,28 +35,35 @@ static float projected(const float * projection, const float * values, int direc
     return sum;
 }
 
-void eliza_qjl_encode(const float * projection, const float * values, uint8_t * block) {
+void eliza_qjl_put_norm(const float * values, uint8_t * block) {
     double square = 0;
     for (int i = 0; i < VALUES; ++i) {
         square += (double)values[i] * (double)values[i];
-    }
-    for (int i = 0; i < DIRECTIONS / 8; ++i) {
-        block[i] = 0;
-        for (int bit = 0; bit < 8; ++bit) {
-            block[i] |= (uint8_t)((projected(projection, values, 8 * i + bit) > 0) << bit);
-        }
     }
     const uint16_t norm       = eliza_bfloat_of((float)sqrt(square));
     block[DIRECTIONS / 8]     = (uint8_t)(norm & 0xffu);
     block[DIRECTIONS / 8 + 1] = (uint8_t)(norm >> 8);
 }
 
+float eliza_qjl_norm(const uint8_t * block) {
+    return eliza_float_of_bfloat((uint16_t)(block[DIRECTIONS / 8] | block[DIRECTIONS / 8 + 1] << 8));
+}
+
+void eliza_qjl_encode(const float * projection, const float * values, uint8_t * block) {
+    for (int i = 0; i < DIRECTIONS / 8; ++i) {
+        block[i] = 0;
+        for (int bit = 0; bit < 8; ++bit) {
+            block[i] |= (uint8_t)((projected(projection, values, 8 * i + bit) > 0) << bit);
+        }
+    }
+    eliza_qjl_put_norm(values, block);
+}
+
 float eliza_qjl_score(const float * projection, const float * query, const uint8_t * block) {
-    const uint16_t norm = (uint16_t)(block[DIRECTIONS / 8] | block[DIRECTIONS / 8 + 1] << 8);
-    float          sum  = 0;
+    float sum = 0;
     for (int j = 0; j < DIRECTIONS; ++j) {
         const float length = projected(projection, query, j);
         sum += (block[j / 8] >> (j % 8) & 1u) != 0 ? length : -length;
     }
-    return eliza_float_of_bfloat(norm) * (1.2533141373155003f / DIRECTIONS) * sum; /* sqrt(pi / 2) */
+    return eliza_qjl_norm(block) * eliza_qjl_scale * sum;
 }

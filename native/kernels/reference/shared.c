@@ -66,8 +66,8 @@ void eliza_hadamard(float * values, int count) {
     }
 }
 
-void eliza_flip(float * values, const char * signs, int count) {
+void eliza_flip(float * values, const float * signs, int count) {
     for (int i = 0; i < count; ++i) {
-        values[i] = signs[i] == '-' ? -values[i] : values[i];
+        values[i] *= signs[i];
     }
 }

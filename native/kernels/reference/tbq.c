@@ -1,34 +1,26 @@
 #include "eliza_kernels.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
 
 #define VALUES ELIZA_TBQ_VALUES
 
-static const char * const signs = "+-++-+--++-+--+--++-+--++-+--+-+";
-static const float        scale = 0.1767766952966369f; /* 1 / sqrt(32) */
-
-static const float book3[8]  = {-2.1519457f, -1.3439093f, -0.7560053f, -0.2450942f,
-                                0.2450942f,  0.7560053f,  1.3439093f,  2.1519457f};
-static const float book4[16] = {-2.7321365f, -2.0685055f, -1.6175243f, -1.2557391f, -0.9419147f, -0.6564307f,
-                                -0.3878412f, -0.1283243f, 0.1283243f,  0.3878412f,  0.6564307f,  0.9419147f,
-                                1.2557391f,  1.6175243f,  2.0685055f,  2.7321365f};
-
 static void rotate(const float * values, float * rotated) {
     memcpy(rotated, values, VALUES * sizeof(float));
-    eliza_flip(rotated, signs, VALUES);
+    eliza_flip(rotated, eliza_tbq_signs, VALUES);
     eliza_hadamard(rotated, VALUES);
     for (int i = 0; i < VALUES; ++i) {
-        rotated[i] *= scale;
+        rotated[i] *= eliza_tbq_scale;
     }
 }
 
 static void rotate_back(float * values) {
     eliza_hadamard(values, VALUES);
     for (int i = 0; i < VALUES; ++i) {
-        values[i] *= scale;
+        values[i] *= eliza_tbq_scale;
     }
-    eliza_flip(values, signs, VALUES);
+    eliza_flip(values, eliza_tbq_signs, VALUES);
 }
 
 static int nearest(const float * book, int count, float value) {
@@ -67,14 +59,14 @@ static void rotated3(const uint8_t * block, float * rotated) {
         const int      bit  = 3 * i;
         const int      byte = 2 + bit / 8;
         const unsigned pair = block[byte] | (unsigned)(byte + 1 < ELIZA_TBQ3_BYTES ? block[byte + 1] : 0) << 8;
-        rotated[i]          = book3[(pair >> (bit % 8)) & 7u] * scale_of(block);
+        rotated[i]          = eliza_tbq_book3[(pair >> (bit % 8)) & 7u] * scale_of(block);
     }
 }
 
 static void rotated4(const uint8_t * block, float * rotated) {
     for (int i = 0; i < VALUES / 2; ++i) {
-        rotated[i]              = book4[block[2 + i] & 15u] * scale_of(block);
-        rotated[i + VALUES / 2] = book4[block[2 + i] >> 4] * scale_of(block);
+        rotated[i]              = eliza_tbq_book4[block[2 + i] & 15u] * scale_of(block);
+        rotated[i + VALUES / 2] = eliza_tbq_book4[block[2 + i] >> 4] * scale_of(block);
     }
 }
 
@@ -92,7 +84,7 @@ static float score(const float * query, const float * rotated_key) {
 void eliza_tbq3_encode(const float * values, uint8_t * block) {
     uint8_t codes[VALUES];
     memset(block, 0, ELIZA_TBQ3_BYTES);
-    quantise(values, book3, 8, block, codes);
+    quantise(values, eliza_tbq_book3, 8, block, codes);
     for (int i = 0; i < 3 * VALUES; ++i) {
         block[2 + i / 8] |= (uint8_t)(((codes[i / 3] >> (i % 3)) & 1u) << (i % 8));
     }
@@ -100,7 +92,7 @@ void eliza_tbq3_encode(const float * values, uint8_t * block) {
 
 void eliza_tbq4_encode(const float * values, uint8_t * block) {
     uint8_t codes[VALUES];
-    quantise(values, book4, 16, block, codes);
+    quantise(values, eliza_tbq_book4, 16, block, codes);
     for (int i = 0; i < VALUES / 2; ++i) {
         block[2 + i] = (uint8_t)(codes[i] | codes[i + VALUES / 2] << 4);
     }

@@ -1,4 +1,5 @@
 #include "eliza_kernels.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,24 +8,14 @@
 #define STATES 512
 #define SYMBOLS 8
 
-static const char * const signs1 = "-++--+-+--+++++++-+-+--+++-++----++-++-+-++--+-++++-----+-++++-+"
-                                   "--+---+---+---+++--+++--++-++-+--++-+-+-++++-+-++-++-----++-++-+";
-static const char * const signs2 = "++++-++-+---+---++--+-+-+--+-+++++---+------+++-+-+++--+------++"
-                                   "+-+----+-+-+--++-+-++-+----+--+-+-+++--+-+-++--+-+-++-+-+-----+-";
-
-/* book[state] is the value that a walk through this state stands for. */
-static const float book[STATES] = {
-#include "tcq_book.inc"
-};
-
 void eliza_tcq_rotate(const float * values, float * rotated) {
     memcpy(rotated, values, VALUES * sizeof(float));
-    eliza_flip(rotated, signs1, VALUES);
+    eliza_flip(rotated, eliza_tcq_signs1, VALUES);
     eliza_hadamard(rotated, VALUES);
     for (int i = 0; i < VALUES; ++i) {
-        rotated[i] *= 0.08838834764831845f; /* 1 / sqrt(128) */
+        rotated[i] *= eliza_tcq_scale;
     }
-    eliza_flip(rotated, signs2, VALUES);
+    eliza_flip(rotated, eliza_tcq_signs2, VALUES);
 }
 
 /* One step of Viterbi: the cheapest way into every state, and which of its eight predecessors it came from. */
@@ -35,7 +26,7 @@ static void step(const float * before, float value, float * after, uint8_t * cam
         for (int p = 1; p < SYMBOLS; ++p) {
             best = from[p] < from[best] ? p : best;
         }
-        const float error = value - book[state];
+        const float error = value - eliza_tcq_book[state];
         after[state]      = from[best] + error * error;
         came_from[state]  = (uint8_t)best;
     }
@@ -75,17 +66,18 @@ static float length_of(const float * values) {
     return (float)sqrt(square);
 }
 
-void eliza_tcq_encode(const float * values, uint8_t * block) {
+void eliza_tcq_encode_with(const float * values, uint8_t * block, void (*rotate)(const float *, float *),
+                           void (*walk_through)(const float *, int *)) {
     const float length = length_of(values);
     float       unit[VALUES], rotated[VALUES], chosen[VALUES];
     int         states[VALUES + 1];
     for (int i = 0; i < VALUES; ++i) {
         unit[i] = length > 1e-10f ? values[i] / length : 0.0f;
     }
-    eliza_tcq_rotate(unit, rotated);
-    walk(rotated, states);
+    rotate(unit, rotated);
+    walk_through(rotated, states);
     for (int t = 0; t < VALUES; ++t) {
-        chosen[t] = book[states[t + 1]];
+        chosen[t] = eliza_tcq_book[states[t + 1]];
     }
     const float    walked = length_of(chosen);
     const uint16_t half   = eliza_half_of(walked > 1e-10f ? length / walked : length);
@@ -98,12 +90,16 @@ void eliza_tcq_encode(const float * values, uint8_t * block) {
     }
 }
 
+void eliza_tcq_encode(const float * values, uint8_t * block) {
+    eliza_tcq_encode_with(values, block, eliza_tcq_rotate, walk);
+}
+
 void eliza_tcq_decode_rotated(const uint8_t * block, float * values) {
     const float scale = eliza_float_of((uint16_t)(block[0] | block[1] << 8));
     for (int t = 0; t < VALUES; ++t) {
         const uint8_t * at   = block + 2 + 3 * t / 8;
         const unsigned  bits = at[0] | (unsigned)at[1] << 8; /* the last window ends in the pad byte */
-        values[t]            = book[(bits >> (3 * t % 8)) & (STATES - 1)] * scale;
+        values[t]            = eliza_tcq_book[(bits >> (3 * t % 8)) & (STATES - 1)] * scale;
     }
 }
 

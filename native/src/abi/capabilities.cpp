@@ -3,6 +3,7 @@
 #include "eliza/inference.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
+#include "llm/kernel_proof.h"
 #include "llm/kv_types.h"
 #include "llm/runtime.h"
 #include "llm/stream_settings.h"
@@ -69,28 +70,24 @@ json describe_cpu() {
     return features;
 }
 
-// The manifest's kernel names, each bound to the ggml types that make it real.
 json describe_kernels() {
-    const auto all_there = [](std::initializer_list<const char *> types) {
-        return std::all_of(types.begin(), types.end(), eliza::llm::ggml_has_type);
-    };
-    json kernels = json::array({"mtp"});
-    if (all_there({"tbq3_0"})) {
-        kernels.push_back("turboquant_q3");
+    json ready = json::array();
+    for (const eliza::llm::KernelProof & proof : eliza::llm::kernel_proofs()) {
+        if (proof.is_ready) {
+            ready.push_back(proof.kernel);
+        }
     }
-    if (all_there({"tbq4_0"})) {
-        kernels.push_back("turboquant_q4");
+    return ready;
+}
+
+json describe_missing_kernels() {
+    json missing = json::object();
+    for (const eliza::llm::KernelProof & proof : eliza::llm::kernel_proofs()) {
+        if (!proof.is_ready) {
+            missing[proof.kernel] = proof.reason;
+        }
     }
-    if (all_there({"qjl1_256"})) {
-        kernels.push_back("qjl");
-    }
-    if (all_there({"q4_polar"})) {
-        kernels.push_back("polarquant");
-    }
-    if (all_there({"tbq3_tcq"})) {
-        kernels.push_back("turbo3_tcq");
-    }
-    return kernels;
+    return missing;
 }
 
 json describe_families() {
@@ -120,6 +117,7 @@ std::string describe() {
                          {"ggml_version", ELIZA_GGML_VERSION},
                          {"backends", describe_backends()},
                          {"kernels", describe_kernels()},
+                         {"kernels_missing", describe_missing_kernels()},
                          {"kv_types", eliza::llm::kv_type_names()},
                          {"families", describe_families()},
                          {"cpu_features", describe_cpu()},

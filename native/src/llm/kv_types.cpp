@@ -25,6 +25,14 @@ int find_type(const char * name) {
 
 }  // namespace
 
+ggml_type ggml_type_named(const char * name) {
+    const int type = find_type(name);
+    if (type < 0) {
+        throw Failure(ELIZA_ERR_INVALID_ARG, std::string("ggml has no type '") + name + "'");
+    }
+    return static_cast<ggml_type>(type);
+}
+
 bool ggml_has_type(const char * name) {
     return find_type(name) >= 0;
 }

@@ -63,16 +63,19 @@ Header checked_header(const std::vector<uint8_t> & bytes) {
 }  // namespace
 
 std::vector<uint8_t> encode_slot(const Slot & slot) {
-    std::vector<uint8_t> bytes(sizeof(Header));
-    const auto           append = [&bytes](const void * from, size_t count) {
-        const auto * first = static_cast<const uint8_t *>(from);
-        bytes.insert(bytes.end(), first, first + count);
+    std::vector<uint8_t> bytes(sizeof(Header) + slot.size_bytes());
+    uint8_t *            at  = bytes.data() + sizeof(Header);
+    const auto           put = [&at](const void * from, size_t count) {
+        if (count > 0) {
+            std::memcpy(at, from, count);
+            at += count;
+        }
     };
-    append(slot.owner.data(), slot.owner.size());
-    append(slot.tokens.data(), slot.tokens.size() * sizeof(llama_token));
-    append(slot.state.data(), slot.state.size());
-    append(slot.drafter.data(), slot.drafter.size());
-    append(slot.earlier.state.data(), slot.earlier.state.size());
+    put(slot.owner.data(), slot.owner.size());
+    put(slot.tokens.data(), slot.tokens.size() * sizeof(llama_token));
+    put(slot.state.data(), slot.state.size());
+    put(slot.drafter.data(), slot.drafter.size());
+    put(slot.earlier.state.data(), slot.earlier.state.size());
     Header header         = {};
     header.version        = version;
     header.pending        = slot.pending.value_or(-1);

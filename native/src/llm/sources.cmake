@@ -1,5 +1,5 @@
 # The text stream over llama.cpp, with speculative decoding.
-foreach(source checkpoints draft_model drafter embedder end_of_turn gguf_facts kv_types prompt_cache runtime sampler slot slot_file stream_settings
+foreach(source checkpoints draft_model drafter embedder end_of_turn gguf_facts host_memory kernel_proof kv_types prompt_cache runtime sampler slot slot_file state_place stream_settings
                text_model text_stream text_stream_media text_stream_slots threads tokens turn_form utf8)
   target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/${source}.cpp)
 endforeach()

@@ -1,10 +1,13 @@
 #include "llm/text_model.h"
 
 #include "abi/guard.h"
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
 #include "llm/checksum.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
 
+#include <array>
 #include <fstream>
 #include <vector>
 
@@ -13,6 +16,11 @@ namespace {
 
 constexpr uint64_t marked_pages = 64;
 constexpr uint64_t page_bytes   = 4096;
+
+bool has_gpu() {
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) != nullptr ||
+           ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU) != nullptr;
+}
 
 std::string mark_file(const std::filesystem::path & path) {
     std::error_code failed;
@@ -38,6 +46,10 @@ llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layer
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers       = n_gpu_layers;
     params.load_mode          = LLAMA_LOAD_MODE_MMAP;
+    // Per-layer embeddings are looked up, not computed with: on a GPU they would only fill its memory (contract 3).
+    const std::array<llama_model_tensor_buft_override, 2> on_host = {
+        {{"per_layer_token_embd", ggml_backend_cpu_buffer_type()}, {nullptr, nullptr}}};
+    params.tensor_buft_overrides = has_gpu() ? on_host.data() : nullptr;
     forget_runtime_errors();
     llama_model_ptr model(llama_model_load_from_file(path.u8string().c_str(), params));
     if (model == nullptr) {

@@ -19,7 +19,8 @@ class TextModel {
     const llama_vocab * vocab() const noexcept { return llama_model_get_vocab(model_.get()); }
     int                 vocab_size() const noexcept { return llama_vocab_n_tokens(vocab()); }
     // Tokens that the model was trained for.
-    int trained_context() const noexcept { return llama_model_n_ctx_train(model_.get()); }
+    int                           trained_context() const noexcept { return llama_model_n_ctx_train(model_.get()); }
+    const std::filesystem::path & path() const noexcept { return path_; }
     // Tells this file from others of the same shape: its size and a hash of pages all over it. Throws
     // Failure(BUNDLE_INVALID) when the file is gone.
     const std::string & mark();

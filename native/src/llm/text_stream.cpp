@@ -2,6 +2,7 @@
 
 #include "abi/guard.h"
 #include "llm/runtime.h"
+#include "llm/state_place.h"
 #include "llm/threads.h"
 
 #include <algorithm>
@@ -60,13 +61,21 @@ llama_context_params TextStream::context_params() const {
     params.type_k                = settings_.type_k;
     params.type_v                = settings_.type_v;
     params.swa_full              = false;
+    params.offload_kqv           = !is_spilled_;
     params.no_perf               = true;
     params.abort_callback        = is_cancelled;
     params.abort_callback_data   = const_cast<std::atomic<bool> *>(&cancelled_);
     return params;
 }
 
+// Short contexts are simply tried; a long one could be granted now and end the process when it fills.
+bool TextStream::must_spill() const {
+    return limit_ >= spill_from_tokens &&
+           place_state(measure_state(model_->path(), settings_.n_gpu_layers, context_params())) == StatePlace::host;
+}
+
 void TextStream::open_context() {
+    is_spilled_ = must_spill();
     forget_runtime_errors();
     context_.reset(llama_init_from_model(model_->get(), context_params()));
     if (context_ == nullptr) {

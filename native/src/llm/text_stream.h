@@ -73,6 +73,7 @@ class TextStream {
 
   private:
     llama_context_params context_params() const;
+    bool                 must_spill() const;
     void                 open_context();
     void                 decode();
     void                 decode_prompt(const std::vector<llama_token> & prompt);
@@ -97,7 +98,8 @@ class TextStream {
     const StreamSettings             settings_;
     const OnVerified                 on_verified_;
     std::atomic<bool>                cancelled_{false};
-    int                              limit_ = 0;  // tokens that fit into the context
+    int                              limit_      = 0;      // tokens that fit into the context
+    bool                             is_spilled_ = false;  // the attention state lies on the host, not on the GPU
     Sampler                          sampler_;
     Utf8Assembler                    utf8_;
     llama_context_ptr                context_;

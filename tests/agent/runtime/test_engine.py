@@ -60,6 +60,16 @@ async def test_an_answer_is_the_same_with_and_without_drafts(engine: Engine, cap
     assert len(caplog.records) == 2  # one loud line for every turn
 
 
+async def test_the_kernel_set_is_logged_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "eliza_agent.runtime"):
+        async with open_engine(native_library(), tiny_files(), phonemise=str):
+            pass
+    facts = caplog.records[0].__dict__["facts"]
+    assert "mtp" in facts["kernels"]
+    assert all(reason for reason in facts["kernelsMissing"].values())
+    assert "CPU" in facts["backends"]
+
+
 async def test_steps_count_tokens_and_proposals_truly(engine: Engine) -> None:
     async with engine.generate(await engine.chat_ids("", "Hello?"), max_tokens=64) as steps:
         seen = [step async for step in steps]

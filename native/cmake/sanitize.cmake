@@ -1,0 +1,20 @@
+# What watches our code while the tests run.
+set(ELIZA_SANITIZE_FLAGS "")
+if(ELIZA_SANITIZE AND ELIZA_SANITIZE_THREADS)
+  message(FATAL_ERROR "ELIZA_SANITIZE and ELIZA_SANITIZE_THREADS cannot watch the same build")
+endif()
+if(ELIZA_SANITIZE)
+  set(ELIZA_SANITIZE_FLAGS -fsanitize=address,undefined)
+elseif(ELIZA_SANITIZE_THREADS)
+  set(ELIZA_SANITIZE_FLAGS -fsanitize=thread)
+  # A race is seen only between threads whose meeting points are watched too. OpenMP's are not, ggml's own are.
+  set(GGML_OPENMP OFF CACHE BOOL "" FORCE)
+endif()
+
+function(eliza_watch_ggml)
+  if(ELIZA_SANITIZE_THREADS)
+    foreach(lib ggml-base ggml-cpu ggml)
+      target_compile_options(${lib} PRIVATE ${ELIZA_SANITIZE_FLAGS} -g)
+    endforeach()
+  endif()
+endfunction()
