@@ -116,7 +116,7 @@ def detokenize(
     Raises:
         NativeError: `native.invalid_argument` for an id outside the vocabulary.
     """
-    ids = _ids("int[]", tokens, "detokenize")
+    ids = token_array("int[]", tokens, "detokenize")
     function = context.library.function("eliza_inference_detokenize")
     size = max(_FIRST_TEXT_BYTES, 32 * len(tokens))
     while True:
@@ -173,7 +173,7 @@ class TextStream:
             NativeError: `native.invalid_argument` when the context has no room or an id is foreign.
             Cancelled: `cancel` was called; reset the stream.
         """
-        array = _ids("int32_t[]", ids, "llm_stream_prefill")
+        array = token_array("int32_t[]", ids, "llm_stream_prefill")
         with self._busy:
             cell = ErrorCell(self._library.lib)
             function = self._library.lib.eliza_inference_llm_stream_prefill
@@ -282,7 +282,7 @@ class TextStream:
         return EndReason(self._library.lib.eliza_inference_llm_stream_end_reason(self._open_handle()))
 
 
-def _ids(kind: str, ids: Sequence[int], operation: str) -> Any:
+def token_array(kind: str, ids: Sequence[int], operation: str) -> Any:
     try:
         return FFI.new(kind, list(ids))
     except (OverflowError, TypeError) as error:

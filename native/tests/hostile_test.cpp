@@ -188,7 +188,6 @@ void regions_load_and_free() {
     for (const char * later : {"wakeword"}) {
         CHECK(eliza_inference_mmap_acquire(ctx, later, nullptr) == ELIZA_ERR_NOT_IMPLEMENTED);
     }
-    CHECK(eliza_inference_mmap_acquire(ctx, "vad", nullptr) == ELIZA_ERR_BUNDLE_INVALID);
     for (const char * name : {"text", "mtp", "dflash"}) {
         CHECK(eliza_inference_mmap_acquire(ctx, name, nullptr) == ELIZA_OK);
     }

@@ -160,7 +160,21 @@ def test_the_library_exports_nothing_else(library: Library) -> None:
 def test_the_report_tells_what_was_built(library: Library) -> None:
     report = library.report()
     assert (report.abi, report.path) == (14, library.path)
-    for ready in ("lifecycle", "report", "llm_stream", "llm_mtp", "tokenize", "verifier", "vad", "kokoro_ipa", "embed", "llm_eot"):
+    for ready in (
+        "lifecycle",
+        "report",
+        "llm_stream",
+        "llm_mtp",
+        "tokenize",
+        "verifier",
+        "vad",
+        "kokoro_ipa",
+        "embed",
+        "llm_eot",
+        "asr_stream",
+        "vision",
+        "vision_stream",
+    ):
         assert report.families[ready], ready
     for later in ("wakeword", "speaker", "diariz"):
         assert not report.families[later], later

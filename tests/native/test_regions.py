@@ -45,7 +45,7 @@ def test_a_region_without_its_file_is_an_invalid_bundle(context: Context, region
     assert caught.value.code == "native.bundle_invalid"
 
 
-@pytest.mark.parametrize("region", ["text", "mtp", "dflash"])
+@pytest.mark.parametrize("region", ["text", "vision", "mtp", "dflash"])
 def test_acquiring_twice_is_acquiring_once(context: Context, region: str) -> None:
     context.acquire(region)
     context.acquire(region)

@@ -4,6 +4,8 @@
 whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
 of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
 the sentence. `voice/` is a bundle with a tiny voice and two style tables, `whole/` one with both.
+`sure/` and `noise/` have the projector below `vision/`; `ear/` and `murmur/` are bundles that hear with
+those two models below `asr/`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ def write_tiny_models(into: Path) -> None:
         write_tiny_text(into / name / "text" / "text.gguf", **options)
         write_tiny_drafter(into / name / "mtp" / "drafter-2b.gguf", **options)
     write_tiny_projector(into / "mmproj.gguf")
+    for seeing, hearing in (("sure", "ear"), ("noise", "murmur")):
+        _copy(into / "mmproj.gguf", into / seeing / "vision" / "mmproj.gguf")
+        _copy(into / "mmproj.gguf", into / hearing / "asr" / "eliza-1-asr-mmproj.gguf")
+        _copy(into / seeing / "text" / "text.gguf", into / hearing / "asr" / "eliza-1-asr.gguf")
     model = (into / "sure" / "text" / "text.gguf").read_bytes()
     word = TINY_TEXT.split()[0].encode()
     assert word in model, "the vocabulary lost its first word"
@@ -37,6 +43,11 @@ def write_tiny_models(into: Path) -> None:
     _write_voice(into / "voice")
     shutil.copytree(into / "sure", into / "whole", dirs_exist_ok=True)
     _write_voice(into / "whole")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _write_voice(bundle: Path) -> None:

@@ -16,7 +16,8 @@
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
  * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
  * ELIZA_LOCAL_RAM_HEADROOM_MB (memory that contexts of 65536 tokens and more leave to others; default 0),
- * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256).
+ * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256),
+ * ELIZA_ASR_FORCE_LANGUAGE (what recognition by a text model writes down; default: English).
  */
 #ifndef ELIZA_INFERENCE_H
 #define ELIZA_INFERENCE_H
@@ -79,8 +80,9 @@ ELIZA_API const char * eliza_inference_abi_version(void);
 ELIZA_API EliInferenceContext * eliza_inference_create(const char * bundle_dir, char ** out_error);
 /* Frees the context. Every stream and session of it must be closed before. NULL is allowed. */
 ELIZA_API void eliza_inference_destroy(EliInferenceContext * ctx);
-/* Regions: "text", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "embedding", "wakeword". Acquire loads
- * what a region names, so that the first use is quick; evict frees it until it is acquired again. */
+/* Regions: "text", "vision", "mtp" ("dflash" is its older name), "tts", "asr", "vad", "embedding",
+ * "wakeword". Acquire loads what a region names, so that the first use is quick; evict frees it until it is acquired
+ * again. "vision" (additive) is the projector; it goes with "text", which it is bound to. */
 ELIZA_API int  eliza_inference_mmap_acquire(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API int  eliza_inference_mmap_evict(EliInferenceContext * ctx, const char * region, char ** out_error);
 ELIZA_API void eliza_inference_free_string(char * text);
@@ -289,10 +291,18 @@ ELIZA_API void        eliza_inference_diariz_close(EliDiariz * diariz);
 /* --- sight ---------------------------------------------------------------------------------------------- */
 
 ELIZA_API int eliza_inference_vision_supported(void);
+/* image_bytes: a whole JPEG, PNG or BMP of at most 64 MiB, 64 megapixels and 32768 pixels a side.
+ * mmproj_path: the projector, absolute or relative to the bundle; NULL or "" = the one GGUF of its vision
+ * folder. prompt: NULL or "" = "Describe this image."; never read as control tokens. The text model answers
+ * greedily, with at most 1024 tokens. Returns bytes written without the NUL; a buffer that is too small is
+ * ELIZA_ERR_INVALID_ARG with the needed size in the message, so is a picture that is broken, too large or
+ * more than the model's context holds. A projector that does not fit is ELIZA_ERR_BUNDLE_INVALID. */
 ELIZA_API int eliza_inference_describe_image(EliInferenceContext * ctx, const uint8_t * image_bytes, size_t num_bytes,
                                              const char * mmproj_path, const char * prompt, char * out_text,
                                              size_t max_bytes, char ** out_error);
 ELIZA_API int eliza_inference_vision_stream_supported(void);
+/* The same as a text stream, never speculative: the first next or prefill looks at the picture, and cancel
+ * stops that too. reset forgets the picture; reset_keep keeps nothing while one is in the context. */
 ELIZA_API EliLlmStream * eliza_inference_describe_image_stream_open(EliInferenceContext * ctx,
                                                                     const uint8_t * image_bytes, size_t num_bytes,
                                                                     const char * mmproj_path, const char * prompt,

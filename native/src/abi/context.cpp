@@ -11,6 +11,7 @@
 #include "llm/prompt_cache.h"
 #include "llm/runtime.h"
 #include "llm/text_model.h"
+#include "sight/projector.h"
 
 namespace {
 

@@ -17,6 +17,9 @@ class Embedder;     // llm/embedder.h: a context that gives vectors
 class EndOfTurn;    // llm/end_of_turn.h: a context that gives one probability
 class PromptCache;  // llm/prompt_cache.h: what closed streams had read
 }  // namespace eliza::llm
+namespace eliza::sight {
+class Projector;  // sight/projector.h: turns pictures into embeddings of the text model
+}
 namespace eliza::asr {
 class Recognizer;  // asr/recognizer.h: one loaded recognition model
 }
@@ -40,12 +43,14 @@ struct EliInferenceContext {
     // text: guarded by text_mutex; streams hold the weights alive by their own reference
     std::mutex                                     text_mutex;
     std::shared_ptr<eliza::llm::TextModel>         text_model;
-    std::shared_ptr<eliza::llm::DraftModel>        drafter;  // the last one used
+    std::shared_ptr<eliza::llm::DraftModel>        drafter;    // the last one used
+    std::shared_ptr<eliza::sight::Projector>       projector;  // likewise; bound to text_model
     const std::shared_ptr<eliza::llm::PromptCache> prompts;
-    bool                                           is_text_evicted  = false;
-    bool                                           is_mtp_evicted   = false;
-    eliza_verifier_callback                        on_verified      = nullptr;
-    void *                                         on_verified_data = nullptr;
+    bool                                           is_text_evicted   = false;
+    bool                                           is_vision_evicted = false;
+    bool                                           is_mtp_evicted    = false;
+    eliza_verifier_callback                        on_verified       = nullptr;
+    void *                                         on_verified_data  = nullptr;
 
     // meaning: meaning_mutex admits one question at a time and is taken before text_mutex
     std::mutex                             meaning_mutex;

@@ -64,24 +64,4 @@ int eliza_inference_diariz_segment(EliDiariz *, const float *, size_t, int8_t *,
 
 void eliza_inference_diariz_close(EliDiariz *) {}
 
-// --- sight ---
-
-int eliza_inference_vision_supported(void) {
-    return 0;
-}
-
-int eliza_inference_describe_image(EliInferenceContext *, const uint8_t *, size_t, const char *, const char *, char *,
-                                   size_t, char ** out_error) {
-    return eliza::not_implemented(out_error, "image description");
-}
-
-int eliza_inference_vision_stream_supported(void) {
-    return 0;
-}
-
-EliLlmStream * eliza_inference_describe_image_stream_open(EliInferenceContext *, const uint8_t *, size_t, const char *,
-                                                          const char *, char ** out_error) {
-    return no_handle<EliLlmStream>(out_error, "image description");
-}
-
 }  // extern "C"

@@ -9,6 +9,7 @@
 #include "llm/end_of_turn.h"
 #include "llm/prompt_cache.h"
 #include "llm/text_model.h"
+#include "sight/projector.h"
 #include "vad/model.h"
 
 #if defined(__GLIBC__)
@@ -20,11 +21,14 @@ namespace {
 
 constexpr int all_layers = -1;
 
-enum class Region { text, mtp, tts, vad, asr, embedding, not_built };
+enum class Region { text, vision, mtp, tts, vad, asr, embedding, not_built };
 
 Region named_region(const std::string & name) {
     if (name == "text") {
         return Region::text;
+    }
+    if (name == "vision") {
+        return Region::vision;
     }
     if (name == "mtp" || name == "dflash") {
         return Region::mtp;
@@ -44,8 +48,8 @@ Region named_region(const std::string & name) {
     if (name == "wakeword") {
         return Region::not_built;
     }
-    throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "there is no region '" + name + "'; known: text, mtp, dflash, tts, vad, asr, embedding, wakeword");
+    throw Failure(ELIZA_ERR_INVALID_ARG, "there is no region '" + name +
+                                             "'; known: text, vision, mtp, dflash, tts, vad, asr, embedding, wakeword");
 }
 
 [[noreturn]] void refuse_not_built(const std::string & name) {
@@ -69,6 +73,16 @@ std::shared_ptr<llm::DraftModel> load_drafter(EliInferenceContext & ctx, const s
         ctx.drafter = std::make_shared<llm::DraftModel>(path, n_gpu_layers);
     }
     return ctx.drafter;
+}
+
+// The caller holds text_mutex.
+std::shared_ptr<sight::Projector> load_projector(EliInferenceContext & ctx, const std::filesystem::path & path) {
+    require(!ctx.is_vision_evicted, "the region 'vision' is evicted; acquire it first");
+    auto model = load_text(ctx, all_layers);
+    if (ctx.projector == nullptr || ctx.projector->path() != path || ctx.projector->shared_model() != model) {
+        ctx.projector = std::make_shared<sight::Projector>(path, std::move(model));
+    }
+    return ctx.projector;
 }
 
 void set_tts_evicted(EliInferenceContext & ctx, bool is_evicted) {
@@ -104,12 +118,23 @@ void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
     }
     ctx.is_text_evicted = is_evicted;
     if (is_evicted) {
+        ctx.projector.reset();  // it points into the model
         ctx.text_model.reset();
         ctx.prompts->shut();
         return;
     }
     ctx.prompts->open();
     load_text(ctx, all_layers);
+}
+
+void set_vision_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    ctx.is_vision_evicted = is_evicted;
+    if (is_evicted) {
+        ctx.projector.reset();
+    } else {
+        load_projector(ctx, bundle::find_projector(ctx.bundle_dir));
+    }
 }
 
 void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
@@ -156,6 +181,8 @@ void set_evicted(EliInferenceContext & ctx, const std::string & name, bool is_ev
     switch (named_region(name)) {
     case Region::text:
         return set_text_evicted(ctx, is_evicted);
+    case Region::vision:
+        return set_vision_evicted(ctx, is_evicted);
     case Region::mtp:
         return set_mtp_evicted(ctx, is_evicted);
     case Region::tts:
@@ -199,6 +226,11 @@ llm::EndOfTurn & require_end_of_turn(EliInferenceContext & ctx) {
         ctx.end_of_turn = std::make_unique<llm::EndOfTurn>(require_text_model(ctx, all_layers));
     }
     return *ctx.end_of_turn;
+}
+
+std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, const std::filesystem::path & path) {
+    const std::lock_guard<std::mutex> lock(ctx.text_mutex);
+    return load_projector(ctx, path);
 }
 
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {

@@ -17,6 +17,9 @@ std::shared_ptr<llm::TextModel> require_text_model(EliInferenceContext & ctx, in
 std::shared_ptr<llm::DraftModel> require_drafter(EliInferenceContext & ctx, const std::filesystem::path & path,
                                                  int n_gpu_layers);
 
+// The projector at `path` on the bundle's text model, loaded on first use. Throws as above, and NOT_IMPLEMENTED.
+std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, const std::filesystem::path & path);
+
 // The bundle's speech detector; kept warm only by acquiring its region. Throws as above.
 std::shared_ptr<const vad::Weights> require_vad(EliInferenceContext & ctx);
 

@@ -1,5 +1,6 @@
 #include "abi/guard.h"
 #include "asr/find_models.h"
+#include "asr/mtmd_recognizer.h"
 #include "asr/recognizer.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
@@ -10,6 +11,9 @@ std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle
     llm::start_runtime();
     const ModelFiles  files        = find_models(bundle_dir);
     const std::string architecture = llm::read_gguf_facts(files.model).architecture;
+    if (!files.projector.empty()) {
+        return open_mtmd_recognizer(files.model, files.projector);
+    }
     throw Failure(ELIZA_ERR_NOT_IMPLEMENTED,
                   "no engine of this build recognises speech with '" + architecture + "' models");
 }

@@ -164,4 +164,8 @@ std::unique_ptr<LlmBackendSession> open_llama_session(EliInferenceContext &     
     return std::make_unique<LlamaSession>(std::move(stream), ctx.prompts, settings.cache_key);
 }
 
+std::unique_ptr<LlmBackendSession> session_of(std::unique_ptr<llm::TextStream> stream) {
+    return std::make_unique<LlamaSession>(std::move(stream), nullptr, "");
+}
+
 }  // namespace eliza::backend

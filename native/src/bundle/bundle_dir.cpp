@@ -51,6 +51,10 @@ fs::path find_drafter(const fs::path & bundle_dir) {
     return the_one_gguf(bundle_dir / "mtp");
 }
 
+fs::path find_projector(const fs::path & bundle_dir) {
+    return the_one_gguf(bundle_dir / "vision");
+}
+
 std::optional<fs::path> find_embedding_model(const fs::path & bundle_dir) {
     std::error_code failed;
     if (!fs::is_directory(bundle_dir / "embedding", failed)) {

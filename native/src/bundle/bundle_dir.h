@@ -16,6 +16,9 @@ std::filesystem::path find_text_model(const std::filesystem::path & bundle_dir);
 // The one GGUF of <bundle>/mtp. Throws Failure(BUNDLE_INVALID) likewise.
 std::filesystem::path find_drafter(const std::filesystem::path & bundle_dir);
 
+// The one GGUF of <bundle>/vision. Throws Failure(BUNDLE_INVALID) likewise.
+std::filesystem::path find_projector(const std::filesystem::path & bundle_dir);
+
 // The one GGUF of <bundle>/embedding; nothing where the bundle has no such folder, and then its text model gives the
 // vectors. Throws Failure(BUNDLE_INVALID) when the folder holds none or more than one.
 std::optional<std::filesystem::path> find_embedding_model(const std::filesystem::path & bundle_dir);

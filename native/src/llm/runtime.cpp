@@ -3,6 +3,7 @@
 #include "ggml-backend.h"
 #include "llama.h"
 #include "log.h"
+#include "mtmd-helper.h"
 
 #include <mutex>
 
@@ -36,6 +37,7 @@ void start_runtime() {
     static std::once_flag once;
     std::call_once(once, [] {
         llama_log_set(keep_errors, nullptr);
+        mtmd_helper_log_set(keep_errors, nullptr);
         // common's logger would start a printing thread of its own; below every level it never starts.
         common_log_set_verbosity_thold(-1);
         llama_backend_init();

@@ -27,8 +27,9 @@ struct DraftSettings {
 struct StreamSettings {
     SamplerSettings              sampler;
     std::optional<DraftSettings> draft;
-    int                          max_tokens   = 0;  // 0 = up to the context
-    int                          context_size = 0;  // tokens, 0 = what the model was trained for
+    int                          max_tokens   = 0;    // 0 = up to the context
+    int                          context_size = 0;    // tokens, 0 = what the model was trained for
+    int                          batch_tokens = 512;  // most that are decoded in one piece
     int                          n_gpu_layers = -1;
     std::string                  cache_key;  // empty: what it reads is not kept for others
     ggml_type                    type_k = GGML_TYPE_F16;

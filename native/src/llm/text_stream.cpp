@@ -11,7 +11,6 @@ namespace eliza::llm {
 namespace {
 
 constexpr llama_seq_id sequence          = 0;
-constexpr int          largest_batch     = 512;
 constexpr int          smallest_capacity = 8;
 // Room for more outputs than a step has: with less the runtime packs its intermediate results so tightly that a
 // prompt of 512 tokens was measured a fifth slower. Costs 128 bytes for each word of the vocabulary.
@@ -51,8 +50,8 @@ TextStream::TextStream(std::shared_ptr<TextModel> model, std::shared_ptr<DraftMo
 llama_context_params TextStream::context_params() const {
     llama_context_params params  = llama_context_default_params();
     params.n_ctx                 = static_cast<uint32_t>(limit_);
-    params.n_batch               = largest_batch;
-    params.n_ubatch              = largest_batch;
+    params.n_batch               = static_cast<uint32_t>(settings_.batch_tokens);
+    params.n_ubatch              = params.n_batch;
     params.n_seq_max             = 1;
     const int outputs_of_a_step  = settings_.draft ? settings_.draft->max_tokens + 1 : 1;
     params.n_outputs_max         = static_cast<uint32_t>(std::max(least_outputs, outputs_of_a_step));
@@ -129,13 +128,14 @@ void TextStream::decode_prompt(const std::vector<llama_token> & prompt) {
 void TextStream::prefill(const llama_token * ids, size_t count) {
     require_running();
     require(!is_broken_, "the stream failed before; reset it first");
+    decode_media();
     if (count == 0) {
         return;
     }
     const int vocab_size = model_->vocab_size();
     require(std::all_of(ids, ids + count, [&](llama_token id) { return id >= 0 && id < vocab_size; }),
             "a token id lies outside the vocabulary");
-    const size_t wanted = cached_.size() + (pending_ ? 1 : 0) + count;
+    const size_t wanted = static_cast<size_t>(cells_used()) + (pending_ ? 1 : 0) + count;
     if (wanted > static_cast<size_t>(limit_)) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "the prompt needs " + std::to_string(wanted) +
                                                  " tokens, the context holds " + std::to_string(limit_));
@@ -171,6 +171,7 @@ Step TextStream::next() {
         ended.end_reason = end_reason_;
         return ended;
     }
+    decode_media();
     require(has_logits_ || pending_, "prefill at least one token before the first step");
     const int  first_index = generated_;
     const Step step        = has_logits_ ? first_step() : verify(propose());
@@ -186,7 +187,7 @@ Step TextStream::first_step() {
 }
 
 llama_tokens TextStream::propose() {
-    const int room      = limit_ - static_cast<int>(cached_.size()) - 1;
+    const int room      = limit_ - cells_used() - 1;
     const int remaining = settings_.max_tokens > 0 ? settings_.max_tokens - generated_ - 1 : room;
     const int most      = drafter_ == nullptr ? 0 : std::min({settings_.draft->max_tokens, room, remaining});
     if (most <= 0) {
@@ -239,7 +240,7 @@ void TextStream::finish(Step & step, std::optional<llama_token> sampled) {
     }
     if (end_reason_ == ELIZA_END_NONE && settings_.max_tokens > 0 && generated_ >= settings_.max_tokens) {
         end_reason_ = ELIZA_END_MAX_TOKENS;
-    } else if (end_reason_ == ELIZA_END_NONE && static_cast<int>(cached_.size()) >= limit_) {
+    } else if (end_reason_ == ELIZA_END_NONE && cells_used() >= limit_) {
         end_reason_ = ELIZA_END_CONTEXT_FULL;
     }
     step.end_reason = end_reason_;
@@ -288,8 +289,11 @@ void TextStream::reset() {
 void TextStream::forget_all() {
     clear_turn();
     sampler_.reset();
+    media_.reset();
     cached_.clear();
     checkpoints_.truncate(0);
+    unseen_cells_ = 0;
+    holds_media_  = false;
     llama_memory_clear(llama_get_memory(context_.get()), true);
     if (drafter_ != nullptr) {
         drafter_->truncate(0);
@@ -311,7 +315,8 @@ int TextStream::reset_keep(int count) {
 }
 
 int TextStream::keep_first(int count) {
-    int kept = std::min(count, static_cast<int>(cached_.size()));
+    const bool is_of_tokens = media_ == nullptr && !holds_media_;
+    int        kept         = is_of_tokens ? std::min(count, static_cast<int>(cached_.size())) : 0;
     if (kept > 0 && !cache_covers(kept)) {
         kept = checkpoints_.go_back(context_.get(), kept);
     }

@@ -5,6 +5,7 @@
 #include "llama-cpp.h"
 #include "llm/checkpoints.h"
 #include "llm/drafter.h"
+#include "llm/media.h"
 #include "llm/sampler.h"
 #include "llm/slot.h"
 #include "llm/stream_settings.h"
@@ -40,6 +41,10 @@ class TextStream {
     // FFI_FAULT; after the last two only reset or reset_keep help.
     void prefill(const llama_token * ids, size_t count);
 
+    // The turn begins with `media`; the first prefill or step decodes it, so that cancel() can end that. Only for a
+    // stream without a drafter, before its first prompt. Throws Failure(INVALID_ARG) when it has no room for it.
+    void begin_with(std::unique_ptr<Media> media);
+
     // One step of the turn; after its end, empty steps with the same reason. Throws as prefill does.
     Step next();
 
@@ -72,6 +77,8 @@ class TextStream {
     void                 open_context();
     void                 decode();
     void                 decode_prompt(const std::vector<llama_token> & prompt);
+    void                 decode_media();
+    int                  cells_used() const;
     llama_tokens         propose();
     Step                 verify(const llama_tokens & draft);
     Step                 first_step();
@@ -99,7 +106,10 @@ class TextStream {
     common_batch                     batch_;
     std::unique_ptr<Drafter>         drafter_;
 
-    std::vector<llama_token>   cached_;   // what the cache holds
+    std::unique_ptr<Media>     media_;             // not yet decoded
+    std::vector<llama_token>   cached_;            // what the cache holds, one entry a position
+    int                        unseen_cells_ = 0;  // of media, beyond their positions
+    bool                       holds_media_  = false;
     std::optional<llama_token> pending_;  // sampled and handed out, not yet in the cache
     bool                       has_logits_    = false;
     bool                       is_broken_     = false;

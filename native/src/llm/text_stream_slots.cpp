@@ -30,6 +30,8 @@ std::string TextStream::owner() const {
 
 Slot TextStream::snapshot() {
     require(!is_broken_, "the stream failed before; reset it first");
+    require(media_ == nullptr && !holds_media_,
+            "a slot holds tokens, and this stream has looked at a picture or sound");
     require(!cached_.empty(), "the stream has read nothing yet");
     Slot slot;
     slot.owner   = owner();
