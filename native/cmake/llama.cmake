@@ -47,9 +47,7 @@ endif()
 message(STATUS "llama.cpp ${ELIZA_LLAMA_COMMIT}, ggml ${ELIZA_GGML_VERSION}: ${ELIZA_LLAMA_DIR}")
 
 # One set of options: a changed set misses nearly all of the compiler cache.
-set(BUILD_SHARED_LIBS OFF CACHE BOOL "" FORCE)
 set(GGML_CCACHE OFF CACHE BOOL "" FORCE)
-set(GGML_NATIVE ON CACHE BOOL "tune for the building machine; release lanes turn it off")
 set(GGML_OPENMP ON CACHE BOOL "")
 set(LLAMA_BUILD_COMMON ON CACHE BOOL "" FORCE)
 set(LLAMA_BUILD_MTMD ON CACHE BOOL "" FORCE)
@@ -66,7 +64,7 @@ eliza_watch_ggml()
 
 # GCC's tile configuration intrinsic needs a correct twin on CPUs with AMX; the header says why.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" TARGET_DIRECTORY ggml-cpu
+  set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" DIRECTORY "${ELIZA_LLAMA_DIR}/ggml/src"
                APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/amx_tile_config.h")
 endif()
 
