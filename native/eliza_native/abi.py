@@ -147,6 +147,19 @@ FAMILIES: Final = MappingProxyType(
         int eliza_inference_llm_stream_end_reason(EliLlmStream *stream);
     """,
         ),
+        "llm_slots": Family(
+            since=4,
+            declarations="""
+        int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
+        int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error);
+    """,
+        ),
+        "llm_reuse": Family(
+            since=14,
+            declarations="""
+        int eliza_inference_llm_stream_tokens_reused(EliLlmStream *stream);
+    """,
+        ),
         "llm_mtp": Family(
             since=8,
             supported="eliza_inference_llm_mtp_supported",
@@ -226,6 +239,16 @@ FAMILIES: Final = MappingProxyType(
             supported="eliza_inference_embed_supported",
             declarations="""
         int eliza_inference_embed_supported(void);
+        int eliza_inference_embed(EliInferenceContext *ctx, const char *text, size_t text_len, int pooling,
+            float *out, size_t out_capacity, int *out_dim, char **out_error);
+    """,
+        ),
+        "embed_cut": Family(
+            since=14,
+            supported="eliza_inference_embed_supported",
+            declarations="""
+        int eliza_inference_embed_cut(EliInferenceContext *ctx, const char *text, size_t text_len, int pooling,
+            int dimensions, float *out, size_t out_capacity, int *out_dim, char **out_error);
     """,
         ),
         "llm_eot": Family(
@@ -233,6 +256,9 @@ FAMILIES: Final = MappingProxyType(
             supported="eliza_inference_llm_eot_supported",
             declarations="""
         int eliza_inference_llm_eot_supported(void);
+        int eliza_inference_llm_eot_score(EliInferenceContext *ctx, const int32_t *token_ids, size_t num_tokens,
+            int32_t target_token, float *out_probability, int32_t *out_top_token, float *out_top_probability,
+            char **out_error);
     """,
         ),
         "asr_stream": Family(

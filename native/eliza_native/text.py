@@ -47,6 +47,8 @@ class StreamConfig:
         draft_max: most proposals per step; needed with a drafter.
         drafter: the drafter's GGUF; None = no speculation.
         grammar: GBNF that every answer must match.
+        slot_id: streams of one context with the same slot or key read a common beginning once; -1 = none.
+        prompt_cache_key: as `slot_id`, by name; both together are one key.
         n_gpu_layers: -1 = all, 0 = CPU; the first stream of a context decides.
         cache_type_k: type of the key cache, None = f16 (`LibraryReport.kv_types` lists what is accepted).
         cache_type_v: type of the value cache.
@@ -216,6 +218,36 @@ class TextStream:
             if kept < 0:
                 self.reset()
             return max(kept, 0)
+
+    @property
+    def tokens_reused(self) -> int:
+        """How many tokens of the last prompt an earlier stream with the same key or slot had read already."""
+        if not self._library.has("eliza_inference_llm_stream_tokens_reused"):
+            return 0
+        with self._busy:
+            return int(self._library.lib.eliza_inference_llm_stream_tokens_reused(self._open_handle()))
+
+    def save_slot(self, path: Path) -> None:
+        """Write what the stream has read to a file, whole or not at all, for the owner only.
+
+        Raises:
+            NativeError: `native.invalid_argument` when nothing was read, `native.status` when the disk refuses.
+        """
+        self._with_file("eliza_inference_llm_stream_save_slot", path)
+
+    def restore_slot(self, path: Path) -> None:
+        """Go on from such a file: the next step or prompt continues there.
+
+        Raises:
+            NativeError: `native.invalid_argument`, the file is none, or of another model, build or cache type.
+        """
+        self._with_file("eliza_inference_llm_stream_restore_slot", path)
+
+    def _with_file(self, symbol: str, path: Path) -> None:
+        name = symbol.removeprefix("eliza_inference_")
+        with self._busy:
+            cell = ErrorCell(self._library.lib)
+            check(self._library.function(symbol)(self._open_handle(), c_path(path, name), cell.pointer), cell, name)
 
     def close(self) -> None:
         """Stop a running call and free the stream; harmless when closed."""
