@@ -39,9 +39,7 @@ class NextToken:
     top_probability: float
 
 
-def embed(
-    context: Context, text: str, pooling: Pooling = Pooling.LAST, dimensions: int | None = None
-) -> array[float]:
+def embed(context: Context, text: str, pooling: Pooling = Pooling.LAST, dimensions: int | None = None) -> array[float]:
     """Return the vector of a text, of length one, as float32.
 
     Args:

@@ -315,6 +315,11 @@ class TextStream:
 
 
 def token_array(kind: str, ids: Sequence[int], operation: str) -> Any:
+    """Return token ids as a C array of `kind`.
+
+    Raises:
+        NativeError: `native.invalid_argument` for what is no number of that size.
+    """
     try:
         return FFI.new(kind, list(ids))
     except (OverflowError, TypeError) as error:

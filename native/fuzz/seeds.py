@@ -1,5 +1,6 @@
-"""Writes the seed corpus of the fuzz targets: `python native/fuzz/seeds.py`. The seeds are committed; rerun it when a
-format changes. Needs the `publisher` extra.
+"""Writes the seed corpus of the fuzz targets: `python native/fuzz/seeds.py`.
+
+The seeds are committed; rerun it when a format changes. Needs the `publisher` extra.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ def presets() -> dict[str, bytes]:
         header += struct.pack("<II", 64 + len(body) if part else 0, len(part))
         body += part
     old = b"ELZ1" + struct.pack("<IIIII", 1, 24, 8, 0, 0) + struct.pack("<2f", 1.0, 2.0)
-    return {"empty": encode_preset(VoicePreset()), "full": encode_preset(full), "tokens": header + bytes(8) + body,
-            "version1": old}
+    return {
+        "empty": encode_preset(VoicePreset()),
+        "full": encode_preset(full),
+        "tokens": header + bytes(8) + body,
+        "version1": old,
+    }
 
 
 def models() -> dict[str, bytes]:
