@@ -3,6 +3,7 @@
 #include "asr/recognizer.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
+#include "whisper/recognizer.h"
 
 namespace eliza::asr {
 
@@ -10,6 +11,9 @@ std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle
     llm::start_runtime();
     const ModelFiles  files        = find_models(bundle_dir);
     const std::string architecture = llm::read_gguf_facts(files.model).architecture;
+    if (architecture == "whisper") {
+        return whisper::open_recognizer(files.model);
+    }
     throw Failure(ELIZA_ERR_NOT_IMPLEMENTED,
                   "no engine of this build recognises speech with '" + architecture + "' models");
 }
