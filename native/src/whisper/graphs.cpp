@@ -41,10 +41,20 @@ ggml_tensor * feed_forward(ggml_context * ctx, const FeedForward & feed, ggml_te
     return ggml_add(ctx, x, apply(ctx, feed.down, add_bias_gelu(ctx, inner, feed.up.bias)));
 }
 
+// Rows of `width` values that begin every `step` bytes and overlap, which ggml_view_2d does not allow.
+ggml_tensor * overlapping_rows(ggml_context * ctx, ggml_tensor * x, int64_t width, int64_t count, size_t step) {
+    ggml_tensor * view = ggml_view_1d(ctx, x, width, 0);
+    view->ne[1]        = count;
+    view->nb[1]        = step;
+    view->nb[2]        = step * static_cast<size_t>(count);
+    view->nb[3]        = view->nb[2];
+    return view;
+}
+
 // Three taps of all channels at once: neighbouring rows are read as one. `x` is [channels, any], padded.
 ggml_tensor * convolve(ggml_context * ctx, const Linear & conv, ggml_tensor * x, int64_t stride, int64_t length) {
     const size_t  step = static_cast<size_t>(stride) * x->nb[1];
-    ggml_tensor * taps = ggml_view_2d(ctx, x, conv_taps * x->ne[0], length, step, 0);
+    ggml_tensor * taps = overlapping_rows(ctx, x, conv_taps * x->ne[0], length, step);
     return add_bias_gelu(ctx, ggml_mul_mat(ctx, conv.weight, taps), conv.bias);
 }
 
@@ -84,7 +94,7 @@ ggml_tensor * decoder_layer(ggml_context * ctx, ggml_cgraph * graph, const Model
 
 ggml_tensor * build_mel(ggml_context * ctx, const Memory & memory, ggml_tensor * samples, int64_t frames) {
     const size_t  hop    = hop_samples * sizeof(float);
-    ggml_tensor * framed = ggml_cont(ctx, ggml_view_2d(ctx, samples, fft_samples, frames, hop, 0));
+    ggml_tensor * framed = ggml_cont(ctx, overlapping_rows(ctx, samples, fft_samples, frames, hop));
     ggml_tensor * parts  = ggml_sqr(ctx, ggml_mul_mat(ctx, memory.fourier, framed));
     ggml_tensor * cosine = ggml_view_2d(ctx, parts, fft_bins, frames, parts->nb[1], 0);
     ggml_tensor * sine   = ggml_view_2d(ctx, parts, fft_bins, frames, parts->nb[1], fft_bins * sizeof(float));
