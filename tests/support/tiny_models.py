@@ -4,6 +4,8 @@
 whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the sure text model with one word
 of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
 the sentence. `voice/` is a bundle with a tiny voice and two style tables, `whole/` one with both.
+`hearing/` always hears the same sentence, `packed/` the same with q8_0 matrices, `unsure/` hears nobody, `stuck/`
+repeats itself, and what `muddled/` hears is noise.
 """
 
 from __future__ import annotations
@@ -12,12 +14,20 @@ import shutil
 import sys
 from pathlib import Path
 
+from eliza_catalog.parts.tiny_hearing import TINY_SENTENCE, TinyHearing, write_tiny_hearing
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
 from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 from eliza_catalog.parts.tiny_voice import write_tiny_voice_model, write_tiny_voice_table
 
 NOISE = 1.0
+HEARING = {
+    "hearing": TinyHearing(),
+    "packed": TinyHearing(dtype="q8_0"),
+    "unsure": TinyHearing(first="no_speech", sureness=0.0),
+    "stuck": TinyHearing(said=TINY_SENTENCE[:3] * 60),
+    "muddled": TinyHearing(muddled=True),
+}
 
 
 def write_tiny_models(into: Path) -> None:
@@ -37,6 +47,8 @@ def write_tiny_models(into: Path) -> None:
     _write_voice(into / "voice")
     shutil.copytree(into / "sure", into / "whole", dirs_exist_ok=True)
     _write_voice(into / "whole")
+    for name, wanted in HEARING.items():
+        write_tiny_hearing(into / name / "asr" / "eliza-1-asr.gguf", wanted)
 
 
 def _write_voice(bundle: Path) -> None:

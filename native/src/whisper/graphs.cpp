@@ -68,13 +68,12 @@ ggml_tensor * encoder_layer(ggml_context * ctx, const Hyper & h, const EncoderLa
 // Remembers keys and values of the new tokens, then looks at all that are remembered.
 ggml_tensor * look_back(ggml_context * ctx, ggml_cgraph * graph, const Hyper & h, const SelfAttention & self,
                         ggml_tensor * kept, const Said & said, ggml_tensor * x) {
-    const int64_t n      = x->ne[1];
-    ggml_tensor * qkv    = apply(ctx, self.qkv, normalise(ctx, self.norm, x));
+    const int64_t n       = x->ne[1];
+    ggml_tensor * qkv     = apply(ctx, self.qkv, normalise(ctx, self.norm, x));
     const size_t  queries = static_cast<size_t>(h.width) * sizeof(float);
-    ggml_tensor * fresh  = ggml_view_2d(ctx, qkv, 2 * h.width, n, qkv->nb[1], queries);
-    const size_t  begin  = static_cast<size_t>(said.past) * kept->nb[1];
-    ggml_build_forward_expand(
-        graph, ggml_cpy(ctx, fresh, ggml_view_2d(ctx, kept, 2 * h.width, n, kept->nb[1], begin)));
+    ggml_tensor * fresh   = ggml_view_2d(ctx, qkv, 2 * h.width, n, qkv->nb[1], queries);
+    const size_t  begin   = static_cast<size_t>(said.past) * kept->nb[1];
+    ggml_build_forward_expand(graph, ggml_cpy(ctx, fresh, ggml_view_2d(ctx, kept, 2 * h.width, n, kept->nb[1], begin)));
     return apply(ctx, self.out, attend(ctx, h, qkv, kept, 0, said.past + n, said.mask));
 }
 
@@ -82,7 +81,7 @@ ggml_tensor * decoder_layer(ggml_context * ctx, ggml_cgraph * graph, const Model
                             size_t index, const Said & said, ggml_tensor * x) {
     const Hyper &        h     = model.hyper;
     const DecoderLayer & layer = model.decoder[index];
-    x = ggml_add(ctx, x, look_back(ctx, graph, h, layer.self, memory.self[index], said, x));
+    x                          = ggml_add(ctx, x, look_back(ctx, graph, h, layer.self, memory.self[index], said, x));
 
     ggml_tensor * q    = apply(ctx, layer.cross.q, normalise(ctx, layer.cross.norm, x));
     ggml_tensor * seen = attend(ctx, h, q, memory.cross[index], 0, audio_context, nullptr);

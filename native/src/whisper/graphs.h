@@ -21,8 +21,8 @@ ggml_tensor * build_mel(ggml_context * ctx, const Memory & memory, ggml_tensor *
 // `mel` is [mel_bands, audio_frames + 2] with a frame of zeros at each end; the result is [width, audio_context].
 ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel);
 // Adds what writes keys and values of `heard` (the encoder's result) to `memory.cross`.
-void          build_cross(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
-                          ggml_tensor * heard);
+void build_cross(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
+                 ggml_tensor * heard);
 
 struct Said {
     ggml_tensor * tokens;  // [n] of int32

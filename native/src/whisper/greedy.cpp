@@ -52,8 +52,7 @@ float probability_of(const float * logits, size_t count, int token) {
     if (!std::isfinite(most)) {
         return 0.0f;
     }
-    return static_cast<float>(
-        std::exp(static_cast<double>(logits[token]) - log_of_sum(logits, count, most)));
+    return static_cast<float>(std::exp(static_cast<double>(logits[token]) - log_of_sum(logits, count, most)));
 }
 
 size_t looped_tail(const std::vector<int> & tokens) {

@@ -14,7 +14,7 @@ struct Choice {
 // The likeliest of `count` logits. The first `count` values are read; not-numbers are never chosen.
 Choice likeliest(const float * logits, size_t count);
 // e^logits[token] over the sum of all.
-float  probability_of(const float * logits, size_t count, int token);
+float probability_of(const float * logits, size_t count, int token);
 
 // How many tokens at the end only repeat what stands before them: 0, unless the same 1 to 32 tokens came at least four
 // times in a row and fill 24 places; then all but the first of them.

@@ -35,8 +35,7 @@ Hyper read_hyper(const GgufReader & reader) {
 }
 
 bool allowed(ggml_type type, Wanted::Kind kind) {
-    return type == GGML_TYPE_F32 ||
-           (kind == Wanted::Kind::matrix && (type == GGML_TYPE_F16 || type == GGML_TYPE_Q8_0));
+    return type == GGML_TYPE_F32 || (kind == Wanted::Kind::matrix && (type == GGML_TYPE_F16 || type == GGML_TYPE_Q8_0));
 }
 
 ggml_tensor * check_tensor(ggml_context * context, const Wanted & want) {

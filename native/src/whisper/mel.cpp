@@ -14,6 +14,7 @@ constexpr double linear_hz    = 1000.0;  // Slaney's scale is linear below, loga
 constexpr double mel_per_hz   = 3.0 / 200.0;
 constexpr double log_step     = 0.06875177742094912;  // ln(6.4) / 27
 constexpr float  least_power  = 1e-10f;
+constexpr float  most_power   = 1e30f;  // samples far beyond full scale stay numbers
 constexpr float  decades_kept = 8.0f;
 constexpr size_t margin       = fft_samples / 2;
 
@@ -42,9 +43,8 @@ std::vector<float> fourier_rows() {
         for (int64_t n = 0; n < fft_samples; ++n) {
             const double hann  = 0.5 - 0.5 * std::cos(2.0 * pi * static_cast<double>(n) / fft_samples);
             const double angle = 2.0 * pi * static_cast<double>(bin * n % fft_samples) / fft_samples;
-            rows[static_cast<size_t>(bin * fft_samples + n)] = static_cast<float>(hann * std::cos(angle));
-            rows[static_cast<size_t>((fft_bins + bin) * fft_samples + n)] =
-                static_cast<float>(hann * std::sin(angle));
+            rows[static_cast<size_t>(bin * fft_samples + n)]              = static_cast<float>(hann * std::cos(angle));
+            rows[static_cast<size_t>((fft_bins + bin) * fft_samples + n)] = static_cast<float>(hann * std::sin(angle));
         }
     }
     return rows;
@@ -84,7 +84,7 @@ std::vector<float> padded_samples(const float * samples, size_t count) {
 std::vector<float> log_mel(const std::vector<float> & power, int64_t bands, int64_t all_frames) {
     std::vector<float> mel(static_cast<size_t>(bands * all_frames), std::log10(least_power));
     std::transform(power.begin(), power.end(), mel.begin(),
-                   [](float value) { return std::log10(std::max(value, least_power)); });
+                   [](float value) { return std::log10(std::min(most_power, std::max(least_power, value))); });
     const float floor = *std::max_element(mel.begin(), mel.end()) - decades_kept;
     for (float & value : mel) {
         value = (std::max(value, floor) + 4.0f) / 4.0f;

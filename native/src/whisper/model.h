@@ -69,8 +69,8 @@ struct Model {
     ggml_tensor *             position_heard{};  // [width, audio_context]
     std::vector<EncoderLayer> encoder;
     Norm                      encoder_norm;
-    ggml_tensor *             token{};         // [width, tokens]: embedding and head in one
-    ggml_tensor *             position_said{}; // [width, text_context]
+    ggml_tensor *             token{};          // [width, tokens]: embedding and head in one
+    ggml_tensor *             position_said{};  // [width, text_context]
     std::vector<DecoderLayer> decoder;
     Norm                      decoder_norm;
 

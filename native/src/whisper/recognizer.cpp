@@ -11,10 +11,10 @@
 namespace eliza::whisper {
 namespace {
 
-constexpr size_t shortest_samples   = 1600;  // 0.1 s: no word is shorter
-constexpr int    most_tokens        = 224;   // of one window, as the official decoder has it
-constexpr float  silent_probability = 0.6f;  // the official decoder's two bounds for "nobody spoke":
-constexpr float  unsure_mean        = -1.0f; // the model says so, and what it would say is not likely either
+constexpr size_t shortest_samples   = 1600;   // 0.1 s: no word is shorter
+constexpr int    most_tokens        = 224;    // of one window, as the official decoder has it
+constexpr float  silent_probability = 0.6f;   // the official decoder's two bounds for "nobody spoke":
+constexpr float  unsure_mean        = -1.0f;  // the model says so, and what it would say is not likely either
 
 std::string trimmed(const std::string & text) {
     const size_t begin = text.find_first_not_of(' ');
@@ -61,9 +61,11 @@ class Recognizer : public asr::Recognizer {
         }
         const std::vector<float> & logits = session_.say({words().start}, 0);
         const auto &               known  = words().languages;
-        return std::max_element(known.begin(), known.end(), [&](const Language & a, const Language & b) {
-                   return logits[static_cast<size_t>(a.token)] < logits[static_cast<size_t>(b.token)];
-               })->token;
+        return std::max_element(known.begin(), known.end(),
+                                [&](const Language & a, const Language & b) {
+                                    return logits[static_cast<size_t>(a.token)] < logits[static_cast<size_t>(b.token)];
+                                })
+            ->token;
     }
 
     std::vector<int> decode() {

@@ -29,14 +29,20 @@ std::array<int, 512> bytes_of_characters() {
     return bytes;
 }
 
-// Every character of a spelling has one or two bytes of UTF-8.
+// The character of one or two bytes of UTF-8 at `at`, which moves behind it; all that a spelling may hold. 0: another.
+size_t next_character(const std::string & spelled, size_t & at) {
+    const size_t lead = static_cast<unsigned char>(spelled[at++]);
+    if (lead < 0x80) {
+        return lead;
+    }
+    const size_t next = at < spelled.size() ? static_cast<unsigned char>(spelled[at++]) : 0;
+    return (lead & 0xE0) == 0xC0 && (next & 0xC0) == 0x80 ? (lead & 0x1F) << 6 | (next & 0x3F) : 0;
+}
+
 std::string bytes_of(const std::string & spelled, const std::array<int, 512> & bytes) {
     std::string out;
     for (size_t at = 0; at < spelled.size();) {
-        size_t character = static_cast<unsigned char>(spelled[at++]);
-        if ((character & 0xE0) == 0xC0 && at < spelled.size()) {
-            character = (character & 0x1F) << 6 | (static_cast<unsigned char>(spelled[at++]) & 0x3F);
-        }
+        const size_t character = next_character(spelled, at);
         if (character >= bytes.size() || bytes[character] < 0) {
             refuse_model("a token is spelled with a character that stands for no byte");
         }

@@ -15,7 +15,7 @@ struct Language {
 };
 
 struct Vocabulary {
-    std::vector<std::string> tokens;  // bytes by id
+    std::vector<std::string> tokens;             // bytes by id
     int                      end           = 0;  // from here on tokens are special and spell nothing
     int                      start         = 0;
     int                      transcribe    = 0;

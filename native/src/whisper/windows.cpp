@@ -27,7 +27,7 @@ size_t quietest_place(const float * window) {
     for (size_t i = 0; i < searched_blocks; ++i) {
         blocks[i] = energy(window + (first + i) * block_samples, block_samples);
     }
-    size_t best = 0;
+    size_t best  = 0;
     double least = -1.0;
     for (size_t i = 0; i + pause_blocks <= searched_blocks; ++i) {
         double sum = 0.0;
