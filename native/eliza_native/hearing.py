@@ -135,11 +135,14 @@ class Hearing:
 
             def call(out: Any, room: int, cell: ErrorCell) -> int:
                 nonlocal begins, ends
-                if room // 2 > len(begins):  # a word takes two bytes at least, so all of a text that fits have room
-                    begins, ends = FFI.new("int[]", room // 2), FFI.new("int[]", room // 2)
                 count[0] = len(begins)
                 where = (out, room, begins, ends, count, cell.pointer)
-                return int(function(self._context.handle, samples, len(samples), sample_rate, *where))
+                status = int(function(self._context.handle, samples, len(samples), sample_rate, *where))
+                if count[0] <= len(begins):
+                    return status
+                cell.take()
+                begins, ends = FFI.new("int[]", count[0]), FFI.new("int[]", count[0])
+                return call(out, room, cell)
 
             text = _whole_text(self._library.lib, call, "asr_transcribe_timed")
         words = text.split()  # of bytes: the library, too, parts at ASCII white space only

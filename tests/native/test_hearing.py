@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_words_share_the_duration_and_touch(hearing: Hearing) -> None:
     words = hearing.transcribe_timed(noise(2))
     assert " ".join(word.text for word in words) == TINY_HEARD
     assert (words[0].start_ms, words[-1].end_ms) == (0, 2000)
-    assert all(one.end_ms == other.start_ms for one, other in zip(words, words[1:], strict=False))
+    assert all(one.end_ms == other.start_ms for one, other in pairwise(words))
 
 
 def test_a_text_larger_than_the_first_room_is_whole(muddled: Hearing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def bent_tensors(name: str, bend: Callable[[Array], Array | None]) -> bytes:
         "encoder/layer_1/self_attention/linear_0/weight",
         "decoder/layer_0/attention/linear_1/bias",
         "decoder/layer_0/attention/layer_norm/gamma",
-        "decoder/position_encodings/encodings",
+        "encoder/position_encodings/encodings",
         "decoder/embeddings/weight",
     ],
 )
@@ -92,9 +92,6 @@ def bent_tensors(name: str, bend: Callable[[Array], Array | None]) -> bytes:
     ids=["gone", "shorter", "deeper", "whole numbers", "not numbers"],
 )
 def test_a_bent_tensor_is_refused(tmp_path: Path, name: str, bend: Callable[[Array], Array | None]) -> None:
-    is_positions_shorter = name == "decoder/position_encodings/encodings" and bend(np.zeros(3)) is not None
-    if is_positions_shorter and np.size(bend(np.zeros(3))) == 2:
-        pytest.skip("a shorter context is another model, not a wrong one")
     error = refused(tmp_path, write_published(tmp_path, bent_tensors(name, bend)))
     assert error.code == "integrity.wrong_architecture"
     assert error.details["at"]
@@ -110,7 +107,10 @@ def test_heads_that_do_not_divide_are_refused(tmp_path: Path, heads: int) -> Non
 
 def test_another_model_or_version_is_refused(tmp_path: Path) -> None:
     made = published_tensors(small_shape())
-    for raw, at in ((ctranslate2_bytes(made, spec="TransformerSpec"), "spec"), (ctranslate2_bytes(made, version=5), "version")):  # fmt: skip
+    for raw, at in (
+        (ctranslate2_bytes(made, spec="TransformerSpec"), "spec"),
+        (ctranslate2_bytes(made, version=5), "version"),
+    ):
         assert refused(tmp_path, write_published(tmp_path, raw)).details["at"] == at
 
 
