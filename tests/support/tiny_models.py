@@ -24,7 +24,7 @@ NOISE = 1.0
 HEARING = {
     "hearing": TinyHearing(),
     "packed": TinyHearing(dtype="q8_0"),
-    "unsure": TinyHearing(first="no_speech", sureness=0.0),
+    "unsure": TinyHearing(is_unsure=True),
     "stuck": TinyHearing(said=TINY_SENTENCE[:3] * 60),
     "muddled": TinyHearing(muddled=True),
 }

@@ -36,15 +36,13 @@ class TinyHearing:
 
     Attributes:
         said: its tokens; those after the last are the end.
-        first: what it makes of the very beginning: a language, or `no_speech`.
-        sureness: how much more it likes the next token than others.
+        is_unsure: it believes that nobody spoke, and likes every word as much as any other.
         muddled: noise in every layer and place, so that what it hears decides.
         dtype: of the matrices.
     """
 
     said: Sequence[str] = TINY_SENTENCE
-    first: str = "en"
-    sureness: float = _SURE
+    is_unsure: bool = False
     muddled: bool = False
     dtype: Dtype = "f32"
 
@@ -76,12 +74,13 @@ def _words() -> WhisperWords:
 
 
 def _places(wanted: TinyHearing, embeddings: F32) -> F32:
-    names = [f"<|{wanted.first}|>", *["Ġ"] * (_PROMPT - 2), *wanted.said]
+    first = "<|no_speech|>" if wanted.is_unsure else "<|en|>"
+    names = [first, *["Ġ"] * (_PROMPT - 2), *wanted.said]
     names += ["<|end|>"] * (SHAPE.text_context - len(names))
     rows = embeddings[[_TOKENS.index(name) for name in names[: SHAPE.text_context]]]
-    scales = np.full((SHAPE.text_context, 1), wanted.sureness, np.float32)
-    scales[0] = _SURE
-    return np.asarray(rows * scales, np.float32)
+    if wanted.is_unsure:
+        rows[1:] = embeddings[: len(_SPELLED)].sum(axis=0)
+    return np.asarray(rows * _SURE, np.float32)
 
 
 def _weight(random: np.random.Generator, name: str, shape: tuple[int, ...], damp: float) -> npt.NDArray[np.float32]:
