@@ -12,7 +12,8 @@
  *    ELIZA_ERR_NOT_IMPLEMENTED.
  *
  * Environment: ELIZA_LLM_BACKEND (hard backend select), ELIZA_MTP_DISABLE=1 (developer only: no
- * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process).
+ * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
+ * ELIZA_ASR_FORCE_LANGUAGE (what is heard: a code or an English name, default English; "" or "auto": found out).
  */
 #ifndef ELIZA_INFERENCE_H
 #define ELIZA_INFERENCE_H
