@@ -2,6 +2,7 @@
 
 #include "whisper/gelu.h"
 #include "whisper/mel.h"
+#include "whisper/wide_attention.h"
 
 #include <cmath>
 
@@ -58,10 +59,19 @@ ggml_tensor * convolve(ggml_context * ctx, const Linear & conv, ggml_tensor * x,
     return add_bias_gelu(ctx, ggml_mul_mat(ctx, conv.weight, taps), conv.bias);
 }
 
-ggml_tensor * encoder_layer(ggml_context * ctx, const Hyper & h, const EncoderLayer & layer, ggml_tensor * x) {
-    ggml_tensor * qkv  = apply(ctx, layer.self.qkv, normalise(ctx, layer.self.norm, x));
-    ggml_tensor * seen = attend(ctx, h, qkv, qkv, 1, x->ne[1], nullptr);
-    x                  = ggml_add(ctx, x, apply(ctx, layer.self.out, seen));
+// A file in f32 is a promise of f32 arithmetic; everything smaller may be rounded to bfloat16.
+ggml_tensor * look_around(ggml_context * ctx, const Hyper & h, const SelfAttention & self, ggml_tensor * x,
+                          int threads) {
+    ggml_tensor * qkv = apply(ctx, self.qkv, normalise(ctx, self.norm, x));
+    if (self.qkv.weight->type != GGML_TYPE_F32 && wide_attention_fits(h.head_width())) {
+        return apply(ctx, self.out, wide_attention(ctx, qkv, h.heads, threads));
+    }
+    return apply(ctx, self.out, attend(ctx, h, qkv, qkv, 1, qkv->ne[1], nullptr));
+}
+
+ggml_tensor * encoder_layer(ggml_context * ctx, const Hyper & h, const EncoderLayer & layer, ggml_tensor * x,
+                            int threads) {
+    x = ggml_add(ctx, x, look_around(ctx, h, layer.self, x, threads));
     return feed_forward(ctx, layer.feed, x);
 }
 
@@ -100,13 +110,13 @@ ggml_tensor * build_mel(ggml_context * ctx, const Memory & memory, ggml_tensor *
     return ggml_mul_mat(ctx, memory.bands, ggml_add(ctx, cosine, sine));
 }
 
-ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel) {
+ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel, int threads) {
     ggml_tensor * x = convolve(ctx, model.conv1, mel, 1, audio_frames);
     x               = ggml_pad_ext(ctx, x, 0, 0, 1, 0, 0, 0, 0, 0);  // the last frame's right neighbour is never asked
     x               = convolve(ctx, model.conv2, x, 2, audio_context);
     x               = ggml_add(ctx, x, model.position_heard);
     for (const EncoderLayer & layer : model.encoder) {
-        x = encoder_layer(ctx, model.hyper, layer, x);
+        x = encoder_layer(ctx, model.hyper, layer, x, threads);
     }
     return normalise(ctx, model.encoder_norm, x);
 }

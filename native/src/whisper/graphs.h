@@ -19,7 +19,7 @@ struct Memory {
 ggml_tensor * build_mel(ggml_context * ctx, const Memory & memory, ggml_tensor * samples, int64_t frames);
 
 // `mel` is [mel_bands, audio_frames + 2] with a frame of zeros at each end; the result is [width, audio_context].
-ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel);
+ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel, int threads);
 // Adds what writes keys and values of `heard` (the encoder's result) to `memory.cross`.
 void build_cross(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
                  ggml_tensor * heard);

@@ -80,7 +80,7 @@ struct Model {
 
 // One tensor that a file of these sizes must hold.
 struct Wanted {
-    enum class Kind { vector, matrix };
+    enum class Kind { vector, matrix, busy_matrix };  // busy: it meets a whole window at once
     std::string    name;
     int64_t        columns;
     int64_t        rows;

@@ -83,7 +83,6 @@ void Session::remember() {
     if (kept_buffer_ == nullptr) {
         out_of_memory();
     }
-    ggml_backend_buffer_clear(kept_buffer_.get(), 0);
     fill(memory_.fourier, fourier_rows());
     fill(memory_.bands, mel_rows(h.mel_bands));
 }
@@ -133,7 +132,7 @@ void Session::hear(const float * samples, size_t count) {
     const int64_t            bands = model_.hyper.mel_bands;
     const Graph              graph = begin(encoder_nodes(model_.hyper));
     ggml_tensor *            input = graph.input(GGML_TYPE_F32, bands, audio_frames + 2);
-    ggml_tensor *            heard = build_encoder(graph.context.get(), model_, input);
+    ggml_tensor *            heard = build_encoder(graph.context.get(), model_, input, llm::cpu_threads());
     graph.expect(heard);
     build_cross(graph.context.get(), graph.nodes, model_, memory_, heard);
     place(graph);

@@ -5,8 +5,13 @@ namespace {
 
 using Kind = Wanted::Kind;
 
+// The encoder hears a whole window at once, and so do the decoder's looks at it.
+bool is_busy(const std::string & name) {
+    return name.rfind("encoder.", 0) == 0 || name.find(".cross_kv") != std::string::npos;
+}
+
 void add(std::vector<Wanted> & all, const std::string & name, Linear & linear, int64_t in, int64_t out) {
-    all.push_back({name + ".weight", in, out, Kind::matrix, &linear.weight});
+    all.push_back({name + ".weight", in, out, is_busy(name) ? Kind::busy_matrix : Kind::matrix, &linear.weight});
     all.push_back({name + ".bias", out, 1, Kind::vector, &linear.bias});
 }
 
