@@ -5,10 +5,7 @@
 #include "eliza/inference.h"
 #include "ggml-cpp.h"
 #include "gguf.h"
-#include "whisper/greedy.h"
-#include "whisper/windows.h"
 
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -371,51 +368,12 @@ void an_evicted_recogniser_comes_back() {
     CHECK(context.hear(noise(1, 1)).text == heard_by_tiny);
 }
 
-void recordings_are_parted_in_pauses() {
-    Sound sound = noise(70, 1);
-    std::fill(sound.begin() + 16000 * 26, sound.begin() + 16000 * 26 + 8000, 0.0f);  // a pause at 26.0 to 26.5 s
-    const auto parts = eliza::whisper::part_recording(sound.data(), sound.size());
-    CHECK(parts.size() == 3 && parts[0].begin == 0 && parts[2].end == sound.size());
-    CHECK(parts[0].end > 16000 * 26 && parts[0].end < 16000 * 26 + 8000);
-    for (size_t i = 0; i < parts.size(); ++i) {
-        CHECK(parts[i].end > parts[i].begin && parts[i].end - parts[i].begin <= 480000);
-        CHECK(i == 0 || parts[i].begin == parts[i - 1].end);
-    }
-    CHECK(eliza::whisper::part_recording(nullptr, 0).empty());
-}
-
-void choices_are_the_likeliest() {
-    const float nan    = std::numeric_limits<float>::quiet_NaN();
-    const float none   = -std::numeric_limits<float>::infinity();
-    const float some[] = {none, 1.0f, nan, 3.0f, 2.0f};
-    const auto  choice = eliza::whisper::likeliest(some, 5);
-    CHECK(choice.token == 3 && std::abs(choice.log_probability + 0.407606f) < 1e-5f);
-    CHECK(std::abs(eliza::whisper::probability_of(some, 5, 1) - 0.0900306f) < 1e-5f);
-    const float nothing[] = {nan, none};
-    CHECK(eliza::whisper::likeliest(nothing, 2).token == 0 && eliza::whisper::probability_of(nothing, 2, 0) == 0.0f);
-}
-
-void only_long_loops_are_loops() {
-    using eliza::whisper::looped_tail;
-    std::vector<int> twelve_times, speech = {1, 2, 3, 4, 5, 1, 2, 3, 1, 2, 3, 9};
-    for (int i = 0; i < 12; ++i) {
-        twelve_times.insert(twelve_times.end(), {7, 8});
-        CHECK(looped_tail(twelve_times, 24) == (i == 11 ? 22u : 0u));
-    }
-    CHECK(looped_tail(twelve_times, 25) == 0);
-    CHECK(eliza::whisper::least_looped(0.5) == 24 && eliza::whisper::least_looped(30) == 180);
-    CHECK(looped_tail(speech, 24) == 0 && looped_tail({}, 24) == 0);
-}
-
 }  // namespace
 
 int main() {
     CHECK(eliza_inference_asr_stream_supported() == 1);
     unsetenv("ELIZA_ASR_FORCE_LANGUAGE");
     setenv("ELIZA_THREADS", "1", 1);  // tiny models have no work for two
-    choices_are_the_likeliest();
-    only_long_loops_are_loops();
-    recordings_are_parted_in_pauses();
     a_bundle_without_one_model_is_refused();
     a_file_cut_short_anywhere_is_refused();
     absurd_sizes_are_refused_by_name();

@@ -14,6 +14,9 @@ namespace eliza::whisper {
 namespace {
 
 constexpr size_t mel_nodes = 32;
+// One token's graph is many small nodes, and threads meet after each: where others want the same cores, every meeting
+// costs a time slice, and a sentence that takes 0.2 s alone took 40 s with two. Its work is reading memory anyway.
+constexpr int decoder_threads = 1;
 
 [[noreturn]] void out_of_memory() {
     throw Failure(ELIZA_ERR_OOM, "not enough memory to recognise speech");
@@ -104,8 +107,8 @@ void Session::place(const Graph & graph) {
     }
 }
 
-void Session::compute(const Graph & graph) {
-    ggml_backend_cpu_set_n_threads(backend_.get(), llm::cpu_threads());
+void Session::compute(const Graph & graph, int threads) {
+    ggml_backend_cpu_set_n_threads(backend_.get(), threads);
     const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph.nodes);
     if (status == GGML_STATUS_ALLOC_FAILED) {
         out_of_memory();
@@ -123,7 +126,7 @@ std::vector<float> Session::mel_of(const float * samples, size_t count) {
     graph.expect(power);
     place(graph);
     fill(input, padded);
-    compute(graph);
+    compute(graph, llm::cpu_threads());
     return log_mel(contents(power), model_.hyper.mel_bands, audio_frames);
 }
 
@@ -138,7 +141,7 @@ void Session::hear(const float * samples, size_t count) {
     place(graph);
     ggml_backend_tensor_memset(input, 0, 0, ggml_nbytes(input));
     ggml_backend_tensor_set(input, mel.data(), input->nb[1], mel.size() * sizeof(float));
-    compute(graph);
+    compute(graph, llm::cpu_threads());
     if (watcher_) {
         watcher_(contents(heard));
     }
@@ -158,7 +161,7 @@ const std::vector<float> & Session::say(const std::vector<int> & tokens, int64_t
     if (said.mask != nullptr) {
         fill(said.mask, causal_mask(past, n));
     }
-    compute(graph);
+    compute(graph, decoder_threads);
     logits_.resize(static_cast<size_t>(ggml_nelements(logits)));
     ggml_backend_tensor_get(logits, logits_.data(), 0, ggml_nbytes(logits));
     return logits_;

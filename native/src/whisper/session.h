@@ -30,7 +30,7 @@ class Session {
 
     Graph              begin(size_t nodes);
     void               place(const Graph & graph);
-    void               compute(const Graph & graph);
+    void               compute(const Graph & graph, int threads);
     std::vector<float> mel_of(const float * samples, size_t count);
     void               remember();
 
