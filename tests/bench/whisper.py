@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
+import psutil  # noqa: E402
 from tests.support.native_library import native_library  # noqa: E402
 from tests.support.whisper_package import (  # noqa: E402
     CLIP_NAMES,
@@ -72,12 +72,6 @@ def listener(who: str, threads: int, bundle: Path) -> Listen:
     return lambda: hearing.transcribe(samples.data)
 
 
-def peak_bytes() -> int:
-    """Return the largest resident size that this process ever had."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 def tell_memory(who: str, threads: int, bundle: Path) -> None:
     """Print what loading and one listening add to this process."""
     speech()
@@ -88,9 +82,11 @@ def tell_memory(who: str, threads: int, bundle: Path) -> None:
         transformers.WhisperFeatureExtractor()
     else:
         native_library()
-    before = peak_bytes()
-    listener(who, threads, bundle)()
-    print(round((peak_bytes() - before) / _MIB))
+    this = psutil.Process()
+    before = this.memory_info().rss
+    listen = listener(who, threads, bundle)
+    listen()
+    print(round((this.memory_info().rss - before) / _MIB))
 
 
 def memory_mib(who: str, threads: int, bundle: Path) -> int:

@@ -87,14 +87,28 @@ ggml_tensor * look_back(ggml_context * ctx, ggml_cgraph * graph, const Hyper & h
     return apply(ctx, self.out, attend(ctx, h, qkv, kept, 0, said.past + n, said.mask));
 }
 
+// Looks at all that was heard. Plain products: for one query they pass over keys and values at the memory's speed,
+// which ggml's own attention does not.
+ggml_tensor * listen(ggml_context * ctx, const Hyper & h, ggml_tensor * queries, ggml_tensor * keys,
+                     ggml_tensor * values) {
+    const int64_t n     = queries->ne[1];
+    const float   scale = 1.0f / std::sqrt(static_cast<float>(h.head_width()));
+    ggml_tensor * q     = by_heads(ctx, h, queries, 0, n);
+    ggml_tensor * k     = by_heads(ctx, h, keys, 0, audio_context);
+    ggml_tensor * odds  = ggml_soft_max_ext(ctx, ggml_mul_mat(ctx, k, q), nullptr, scale, 0.0f);
+    ggml_tensor * v     = ggml_reshape_3d(ctx, values, audio_context, h.head_width(), h.heads);
+    ggml_tensor * seen  = ggml_mul_mat(ctx, v, odds);  // [head width, n, heads]
+    return ggml_cont_2d(ctx, ggml_permute(ctx, seen, 0, 2, 1, 3), h.width, n);
+}
+
 ggml_tensor * decoder_layer(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
                             size_t index, const Said & said, ggml_tensor * x) {
     const Hyper &        h     = model.hyper;
     const DecoderLayer & layer = model.decoder[index];
-    x                          = ggml_add(ctx, x, look_back(ctx, graph, h, layer.self, memory.self[index], said, x));
+    x                          = ggml_add(ctx, x, look_back(ctx, graph, h, layer.self, memory.said[index], said, x));
 
     ggml_tensor * q    = apply(ctx, layer.cross.q, normalise(ctx, layer.cross.norm, x));
-    ggml_tensor * seen = attend(ctx, h, q, memory.cross[index], 0, audio_context, nullptr);
+    ggml_tensor * seen = listen(ctx, h, q, memory.heard_keys[index], memory.heard_values[index]);
     x                  = ggml_add(ctx, x, apply(ctx, layer.cross.out, seen));
     return feed_forward(ctx, layer.feed, x);
 }
@@ -124,8 +138,12 @@ ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor
 void build_cross(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
                  ggml_tensor * heard) {
     for (size_t i = 0; i < model.decoder.size(); ++i) {
-        ggml_tensor * kv = apply(ctx, model.decoder[i].cross.kv, heard);
-        ggml_build_forward_expand(graph, ggml_cpy(ctx, kv, memory.cross[i]));
+        ggml_tensor * kv   = apply(ctx, model.decoder[i].cross.kv, heard);
+        const int64_t w    = model.hyper.width;
+        ggml_tensor * keys = ggml_view_2d(ctx, kv, w, audio_context, kv->nb[1], 0);
+        ggml_tensor * rest = ggml_view_2d(ctx, kv, w, audio_context, kv->nb[1], static_cast<size_t>(w) * kv->nb[0]);
+        ggml_build_forward_expand(graph, ggml_cpy(ctx, keys, memory.heard_keys[i]));
+        ggml_build_forward_expand(graph, ggml_cpy(ctx, ggml_transpose(ctx, rest), memory.heard_values[i]));
     }
 }
 
@@ -142,7 +160,7 @@ ggml_tensor * build_decoder(ggml_context * ctx, ggml_cgraph * graph, const Model
 }
 
 size_t encoder_nodes(const Hyper & hyper) {
-    return 64 + 40 * static_cast<size_t>(hyper.encoder_layers) + 8 * static_cast<size_t>(hyper.decoder_layers);
+    return 64 + 40 * static_cast<size_t>(hyper.encoder_layers) + 12 * static_cast<size_t>(hyper.decoder_layers);
 }
 
 size_t decoder_nodes(const Hyper & hyper) {

@@ -9,10 +9,12 @@ namespace eliza::whisper {
 
 // What stays between graphs: constants of the front end, and what the decoder looks back at.
 struct Memory {
-    ggml_tensor *              fourier{};  // [fft_samples, 2 * fft_bins]
-    ggml_tensor *              bands{};    // [fft_bins, mel_bands]
-    std::vector<ggml_tensor *> cross;      // per decoder layer [2 * width, audio_context]: keys, values
-    std::vector<ggml_tensor *> self;       // per decoder layer [2 * width, text_context]
+    ggml_tensor * fourier{};  // [fft_samples, 2 * fft_bins]
+    ggml_tensor * bands{};    // [fft_bins, mel_bands]
+    // per decoder layer, of what was heard, in f16: keys [width, audio_context], values [audio_context, width]
+    std::vector<ggml_tensor *> heard_keys, heard_values;
+    // per decoder layer, of what was said: keys and values [2 * width, text_context]
+    std::vector<ggml_tensor *> said;
 };
 
 // `samples` is [(frames - 1) * hop + fft]; the result, mel power, is [mel_bands, frames].
@@ -20,7 +22,7 @@ ggml_tensor * build_mel(ggml_context * ctx, const Memory & memory, ggml_tensor *
 
 // `mel` is [mel_bands, audio_frames + 2] with a frame of zeros at each end; the result is [width, audio_context].
 ggml_tensor * build_encoder(ggml_context * ctx, const Model & model, ggml_tensor * mel, int threads);
-// Adds what writes keys and values of `heard` (the encoder's result) to `memory.cross`.
+// Adds what writes keys and values of `heard` (the encoder's result) to `memory`.
 void build_cross(ggml_context * ctx, ggml_cgraph * graph, const Model & model, const Memory & memory,
                  ggml_tensor * heard);
 

@@ -71,7 +71,7 @@ Session::Session(const Model & model) : model_(model), backend_(ggml_backend_cpu
 void Session::remember() {
     const Hyper & h      = model_.hyper;
     const size_t  layers = model_.decoder.size();
-    kept_context_.reset(ggml_init({ggml_tensor_overhead() * (2 * layers + 2), nullptr, /*.no_alloc =*/true}));
+    kept_context_.reset(ggml_init({ggml_tensor_overhead() * (3 * layers + 2), nullptr, /*.no_alloc =*/true}));
     ggml_context * ctx = kept_context_.get();
     if (ctx == nullptr || allocator_ == nullptr) {
         out_of_memory();
@@ -79,8 +79,9 @@ void Session::remember() {
     memory_.fourier = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, fft_samples, 2 * fft_bins);
     memory_.bands   = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, fft_bins, h.mel_bands);
     for (size_t i = 0; i < layers; ++i) {
-        memory_.cross.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 2 * h.width, audio_context));
-        memory_.self.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 2 * h.width, h.text_context));
+        memory_.heard_keys.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F16, h.width, audio_context));
+        memory_.heard_values.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F16, audio_context, h.width));
+        memory_.said.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 2 * h.width, h.text_context));
     }
     kept_buffer_.reset(ggml_backend_alloc_ctx_tensors(ctx, backend_.get()));
     if (kept_buffer_ == nullptr) {
