@@ -2,7 +2,9 @@
 
 Tolerances are relative root mean squares over a window's 1500 states. With f32 matrices both sides compute in float32
 and only the order of sums differs (3e-6 to 4e-6 measured). f16 rounds what goes into each product to 11 bits (6e-4 to
-1.6e-3 measured); q8_0, which ships, rounds both sides of each product to 8 bits per block of 32 (2.7e-2 to 3.5e-2).
+1.6e-3 measured), or, where the processor multiplies bfloat16, to 8 bits (8e-3 to 1.1e-2). q8_0, which ships, rounds
+both sides of each product to 8 bits per block of 32 (2.7e-2 to 3.5e-2), with bfloat16 the weights only (1.6e-2 to
+1.9e-2).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from eliza_native.hearing import Hearing
 
 pytestmark = [pytest.mark.parity, pytest.mark.timeout(1500)]
 
-TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "f16": 4e-3, "q8_0": 5e-2}
+TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "f16": 2e-2, "q8_0": 5e-2}
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,8 @@ class OfficialRecogniser:
 
     def encode(self, samples: Samples) -> npt.NDArray[np.float32]:
         """Return the encoder's states, [1500, width]."""
-        return np.array(self._encoded(samples), dtype=np.float32)[0]
+        states: npt.NDArray[np.float32] = np.array(self._encoded(samples), dtype=np.float32)[0]
+        return states
 
     def transcribe(self, samples: Samples) -> str:
         """Return the greedy English text of at most 30 s."""
