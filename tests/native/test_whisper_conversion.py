@@ -105,6 +105,21 @@ def test_heads_that_do_not_divide_are_refused(tmp_path: Path, heads: int) -> Non
     assert "num_heads" in refused(tmp_path, write_published(tmp_path, ctranslate2_bytes(made))).details["at"]
 
 
+def test_a_width_that_no_block_divides_is_refused(tmp_path: Path) -> None:
+    raw = ctranslate2_bytes(published_tensors(small_shape(width=48)))
+    assert refused(tmp_path, write_published(tmp_path, raw)).details["at"] == "width"
+
+
+def test_q8_0_packs_the_decoder_only(tmp_path: Path) -> None:
+    out = convert(tmp_path, write_published(tmp_path), "q8_0")
+    types = {tensor.name: tensor.tensor_type.name for tensor in gguf.GGUFReader(out).tensors}
+    assert (types["decoder.token"], types["decoder.0.up.weight"]) == ("Q8_0", "Q8_0")
+    assert {types[name] for name in ("encoder.conv1.weight", "encoder.1.up.weight", "decoder.0.cross_kv.weight")} == {
+        "F16"
+    }
+    assert {kind for name, kind in types.items() if name.endswith(("bias", "norm.weight", "position"))} == {"F32"}
+
+
 def test_another_model_or_version_is_refused(tmp_path: Path) -> None:
     made = published_tensors(small_shape())
     for raw, at in (

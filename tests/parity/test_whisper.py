@@ -1,10 +1,9 @@
 """Real recognition weights: the encoder's states and the greedy text against CTranslate2 and the official front end.
 
 Tolerances are relative root mean squares over a window's 1500 states. With f32 matrices both sides compute in float32
-and only the order of sums differs (3e-6 to 4e-6 measured). f16 rounds what goes into each product to 11 bits (6e-4 to
-1.6e-3 measured), or, where the processor multiplies bfloat16, to 8 bits (8e-3 to 1.1e-2). q8_0, which ships, rounds
-both sides of each product to 8 bits per block of 32 (2.7e-2 to 3.5e-2), with bfloat16 the weights only (1.6e-2 to
-1.9e-2).
+and only the order of sums differs (3e-6 to 4e-6 measured). What ships has f16 matrices in the encoder: what goes into
+each product is rounded to 11 bits (6e-4 to 1.6e-3 measured), or, where the processor multiplies bfloat16, to 8 bits
+(8e-3 to 1.1e-2). The text is the official one, letter by letter, either way.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from eliza_native.hearing import Hearing
 
 pytestmark = [pytest.mark.parity, pytest.mark.timeout(1500)]
 
-TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "f16": 2e-2, "q8_0": 5e-2}
+TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "q8_0": 2e-2}
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +113,9 @@ def test_a_minute_of_speech_loses_no_word_where_it_is_parted(hearing: Hearing) -
     once = np.concatenate([part for name in names for part in (english_clip(name).samples, pause)])
     told = np.tile(once, 8)
     assert len(told) > 60 * RATE_HZ
-    heard = words(hearing.transcribe(told.data))
-    assert heard == [*"hello world 1 2 3 4 5 6 7 8 9 10".split(), *words(english_clip("quick_brown_fox").text)] * 8
+    fox = words(english_clip("quick_brown_fox").text)
+    numbers = [str(number) for number in range(1, 11)]
+    assert words(hearing.transcribe(told.data)) == ["hello", "world", *numbers, *fox] * 8
 
 
 def words(text: str) -> list[str]:

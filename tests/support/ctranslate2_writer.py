@@ -19,10 +19,10 @@ _SPECIAL = ("endoftext", "startoftranscript", "en", "de", "translate", "transcri
 Array = npt.NDArray[Any]
 
 
-def small_shape() -> WhisperShape:
+def small_shape(width: int = 64) -> WhisperShape:
     """Return sizes small enough to write in no time."""
     return WhisperShape(
-        width=64,
+        width=width,
         heads=2,
         feed_forward=96,
         encoder_layers=2,

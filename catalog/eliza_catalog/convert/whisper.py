@@ -17,7 +17,7 @@ import numpy as np
 
 from eliza_catalog.convert.ctranslate2_file import CTranslate2File, absence, read_ctranslate2, refusal
 from eliza_catalog.convert.whisper_languages import LANGUAGES
-from eliza_catalog.convert.whisper_layout import CONV_TAPS, F32, Dtype, WhisperShape, WhisperWords, write_whisper
+from eliza_catalog.convert.whisper_layout import BLOCK, CONV_TAPS, F32, Dtype, WhisperShape, WhisperWords, write_whisper
 
 _SPEC = "WhisperSpec"
 _FLOATS = (np.dtype("<f2"), np.dtype("<f4"))
@@ -56,7 +56,7 @@ def convert_whisper(parts: Sequence[Path], vocabulary: Path, config: Path, out: 
         vocabulary: its `vocabulary.json`, a list of tokens.
         config: its `config.json`, with `lang_ids`, `suppress_ids` and `suppress_ids_begin`.
         out: the file to write.
-        dtype: type of the matrices.
+        dtype: type of the matrices; with q8_0, those of the encoder are f16.
 
     Raises:
         IntegrityError: `missing` when a source is not there, `wrong_architecture` when it holds something else.
@@ -80,12 +80,15 @@ def read_shape(model: CTranslate2File, tokens: int) -> WhisperShape:
         raise refusal("decoder/projection/weight")
     conv = _held(model, "encoder/conv1/weight", 3)
     heads = _heads(model)
+    feed_forward = _held(model, "encoder/layer_0/ffn/linear_0/weight", 2).shape[0]
     if conv.shape[0] % heads:
         raise refusal("encoder/num_heads")
+    if conv.shape[0] % BLOCK or feed_forward % BLOCK:
+        raise refusal("width")
     return WhisperShape(
         width=conv.shape[0],
         heads=heads,
-        feed_forward=_held(model, "encoder/layer_0/ffn/linear_0/weight", 2).shape[0],
+        feed_forward=feed_forward,
         encoder_layers=_layers(model, "encoder"),
         decoder_layers=_layers(model, "decoder"),
         tokens=tokens,

