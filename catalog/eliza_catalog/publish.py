@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from eliza_catalog.architectures import is_standin_only
 from eliza_catalog.contract import violations_of
 from eliza_catalog.decode import decode_manifest
 from eliza_catalog.disk import digest_of, storage_faults
@@ -169,20 +170,25 @@ def _sums_reasons(folder: Path) -> Iterator[PublishReason]:
 
 
 def _architecture_reasons(folder: Path, manifest: Manifest) -> Iterator[PublishReason]:
-    """Yield text files of a default bundle whose own header contradicts the manifest (facts 2.8)."""
-    for _, artifact in manifest.artifacts(FileGroup.TEXT):
-        file = artifact.path.below(folder)
-        if not manifest.default_eligible or artifact.runtime_class is RuntimeClass.LITERT_LM or not file.is_file():
-            continue
-        try:
-            architecture = read_architecture(file)
-        except IntegrityError as error:
-            yield _of_error(error)
-            continue
-        if architecture not in _TEXT_ARCHITECTURES:
-            yield _reason(
-                "wrong_architecture", "A text file is not what Eliza-1 is made of.", architecture=architecture
-            )
+    """Yield files of a default bundle whose own header contradicts what Eliza-1 is made of (facts 2.8)."""
+    for group in (FileGroup.TEXT, FileGroup.ASR):
+        for _, artifact in manifest.artifacts(group):
+            file = artifact.path.below(folder)
+            is_read = artifact.runtime_class is not RuntimeClass.LITERT_LM and artifact.path.text.endswith(".gguf")
+            if manifest.default_eligible and is_read and file.is_file():
+                yield from _architecture_reason(group, artifact.path.text, file)
+
+
+def _architecture_reason(group: FileGroup, path: str, file: Path) -> Iterator[PublishReason]:
+    try:
+        architecture = read_architecture(file)
+    except IntegrityError as error:
+        yield _of_error(error)
+        return
+    is_foreign_text = group is FileGroup.TEXT and architecture not in _TEXT_ARCHITECTURES
+    if is_foreign_text or is_standin_only(group, architecture):
+        message = f"A file of the {group} part is not what Eliza-1 is made of."
+        yield _reason("wrong_architecture", message, path=path, architecture=architecture)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -17,10 +17,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eliza_catalog.architectures import is_standin_only
 from eliza_catalog.contract import judge_manifest
 from eliza_catalog.decode import decode_manifest
 from eliza_catalog.disk import digest_of, digest_of_bytes, place_file, storage_faults, swap_folder, write_whole
 from eliza_catalog.errors import ElizaError, IntegrityError
+from eliza_catalog.gguf_header import read_architecture
 from eliza_catalog.manifest import MANIFEST_NAME, Manifest
 from eliza_catalog.stage_spec import StageSpec, file_entries, read_spec
 from eliza_catalog.terms import BundlePath, Sha256
@@ -50,13 +52,15 @@ def stage_bundle(spec: StageSpec, out_root: Path, *, link: bool = True) -> Path:
     Raises:
         ManifestError: the draft is not a manifest, by the codes of `decode_manifest`.
         ContractError: `contract.violated`.
-        IntegrityError: `integrity.missing`, a part is not there.
+        IntegrityError: `integrity.missing`, a part is not there; `integrity.wrong_architecture`, a bundle that may
+            be a default has a part that only stand-ins may have.
         StorageError: the disk refuses.
     """
     with storage_faults(out_root):
         raw = canonical_json(_with_digests(spec))
         manifest = decode_manifest(raw)
         judge_manifest(manifest, allow_standin=True)
+        _judge_architectures(spec, manifest)
         place = out_root / HUB_REPOSITORY / bundle_folder(manifest.tier)
         texts = _texts(spec, manifest, raw)
         parts = {artifact.path: spec.sources[artifact.path.text] for _, artifact in manifest.artifacts()}
@@ -78,6 +82,19 @@ def _source_digest(spec: StageSpec, path: object) -> Sha256:
         details = {"path": str(path), "source": str(source)}
         raise IntegrityError("missing", "A part of the bundle is not there.", remedy="Make it first.", details=details)
     return digest_of(source)
+
+
+def _judge_architectures(spec: StageSpec, manifest: Manifest) -> None:
+    """Refuse what devices refuse after a download; a part that is no model file is the last gate's to find."""
+    for group, artifact in manifest.artifacts() if manifest.default_eligible else ():
+        try:
+            architecture = read_architecture(spec.sources[artifact.path.text])
+        except IntegrityError:
+            continue
+        if is_standin_only(group, architecture):
+            details = {"path": artifact.path.text, "architecture": architecture}
+            message = f"The {group} part is one that only stand-ins may have."
+            raise IntegrityError("wrong_architecture", message, details=details)
 
 
 def _texts(spec: StageSpec, manifest: Manifest, raw: bytes) -> dict[str, bytes]:

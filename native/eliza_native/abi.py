@@ -43,6 +43,7 @@ TYPES: Final = """
 typedef struct EliInferenceContext EliInferenceContext;
 typedef struct EliLlmStream EliLlmStream;
 typedef struct EliVad EliVad;
+typedef struct EliAsrStream EliAsrStream;
 
 typedef struct {
     int32_t max_tokens; float temperature; float top_p; int32_t top_k; float repeat_penalty; int32_t slot_id;
@@ -261,11 +262,26 @@ FAMILIES: Final = MappingProxyType(
             char **out_error);
     """,
         ),
+        "asr": Family(
+            since=1,
+            declarations="""
+        int eliza_inference_asr_transcribe(EliInferenceContext *ctx, const float *pcm, size_t num_samples,
+            int sample_rate, char *out_text, size_t max_bytes, char **out_error);
+    """,
+        ),
         "asr_stream": Family(
             since=2,
             supported="eliza_inference_asr_stream_supported",
             declarations="""
         int eliza_inference_asr_stream_supported(void);
+        EliAsrStream *eliza_inference_asr_stream_open(EliInferenceContext *ctx, int sample_rate, char **out_error);
+        int eliza_inference_asr_stream_feed(EliAsrStream *stream, const float *pcm, size_t num_samples,
+            char **out_error);
+        int eliza_inference_asr_stream_partial(EliAsrStream *stream, char *out_text, size_t max_bytes,
+            int *out_tokens, size_t *io_num_tokens, char **out_error);
+        int eliza_inference_asr_stream_finish(EliAsrStream *stream, char *out_text, size_t max_bytes,
+            int *out_tokens, size_t *io_num_tokens, char **out_error);
+        void eliza_inference_asr_stream_close(EliAsrStream *stream);
     """,
         ),
         "asr_timestamps": Family(
@@ -273,6 +289,9 @@ FAMILIES: Final = MappingProxyType(
             supported="eliza_inference_asr_timestamps_supported",
             declarations="""
         int eliza_inference_asr_timestamps_supported(void);
+        int eliza_inference_asr_transcribe_timed(EliInferenceContext *ctx, const float *pcm, size_t num_samples,
+            int sample_rate, char *out_text, size_t max_bytes, int *out_start_ms, int *out_end_ms,
+            size_t *io_num_words, char **out_error);
     """,
         ),
         "wakeword": Family(

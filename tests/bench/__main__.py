@@ -49,6 +49,7 @@ BENCHES: dict[str, Callable[[], list[str]]] = {
     "status": list,
     "vad": list,
     "kokoro": kokoro,
+    "whisper": list,
     "llm": llm,
     "download": list,
 }

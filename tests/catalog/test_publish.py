@@ -11,6 +11,7 @@ import pytest
 from tests.catalog.test_stage import spec_of
 from tests.support.manifests import bent, document, standin
 
+from eliza_catalog.decode import decode_manifest
 from eliza_catalog.errors import IntegrityError
 from eliza_catalog.gguf_header import read_architecture
 from eliza_catalog.publish import check_publishable, main
@@ -18,13 +19,15 @@ from eliza_catalog.stage import stage_bundle
 from eliza_catalog.stage_spec import StageSpec
 
 TEXT = "text/eliza-1-e2b-128k.gguf"
+HEARING = "asr/eliza-1-asr.gguf"
 NAMES = ("text", "voice", "asr", "vad", "mtp", "vision", "eliza-1")
 
 
-def staged(made: dict[str, Any], tmp_path: Path, architecture: str = "gemma4") -> Path:
+def staged(made: dict[str, Any], tmp_path: Path, architecture: str = "gemma4", hearing: str = "clip") -> Path:
     spec = spec_of(made, tmp_path / "parts")
-    if TEXT in spec.sources:
-        write_gguf(spec.sources[TEXT], architecture)
+    for path, named in ((TEXT, architecture), (HEARING, hearing)):
+        if path in spec.sources:
+            write_gguf(spec.sources[path], named)
     licenses = {f"LICENSE.{name}": "free\n" for name in NAMES}
     whole = StageSpec(draft=spec.draft, sources=spec.sources, licenses=licenses)
     return stage_bundle(whole, tmp_path / "hub", link=False)
@@ -68,7 +71,7 @@ def test_a_version_that_calls_itself_staged_gets_no_leniency(tmp_path: Path) -> 
         (lambda at: (at / "asr/eliza-1-asr.gguf").unlink(), {"publish.file_missing", "publish.sums_differ"}),
         (
             lambda at: (at / "asr/eliza-1-asr.gguf").write_bytes(b"x"),
-            {"publish.file_differs", "publish.sums_differ"},
+            {"publish.file_differs", "publish.sums_differ", "integrity.not_gguf"},
         ),
         (lambda at: (at / "notes.txt").write_text("x"), {"publish.file_stray", "publish.sums_differ"}),
         (lambda at: (at / "licenses/LICENSE.vad").unlink(), {"publish.license_missing", "publish.sums_differ"}),
@@ -88,6 +91,24 @@ def test_a_folder_that_was_touched_is_refused(tmp_path: Path, harm: Callable[[Pa
 @pytest.mark.parametrize("architecture", ["qwen35", "llama"])
 def test_a_default_whose_text_says_it_is_something_else_is_refused(tmp_path: Path, architecture: str) -> None:
     assert codes(staged(document(), tmp_path, architecture)) == {"publish.wrong_architecture"}
+
+
+def test_a_default_that_hears_with_a_standin_is_refused(tmp_path: Path) -> None:
+    folder = staged(document(), tmp_path)
+    manifest = decode_manifest((folder / "eliza-1.manifest.json").read_bytes())
+    write_gguf(folder / HEARING, "whisper")
+    wrong = [reason for reason in check_publishable(folder).reasons if reason.code == "publish.wrong_architecture"]
+    assert [reason.details for reason in wrong] == [{"path": HEARING, "architecture": "whisper"}]
+    assert manifest.default_eligible
+
+
+def test_what_only_standins_may_have_is_not_even_staged_for_a_default(tmp_path: Path) -> None:
+    with pytest.raises(IntegrityError) as caught:
+        staged(document(), tmp_path, hearing="whisper")
+    assert caught.value.code == "integrity.wrong_architecture"
+    assert caught.value.details == {"path": HEARING, "architecture": "whisper"}
+    assert not (tmp_path / "hub/elizaos").exists()
+    assert "publish.wrong_architecture" not in codes(staged(standin(), tmp_path, hearing="whisper"))
 
 
 def test_the_command_tells_its_verdict_by_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

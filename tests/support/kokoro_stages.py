@@ -21,19 +21,19 @@ BUILD_DEADLINE_S = 1500
 RUN_DEADLINE_S = 300
 
 
-def build_dump() -> Path:
-    """Return the dump tool's path, built from the present sources.
+def build_dump(tool: str = "kokoro_dump") -> Path:
+    """Return a dump tool's path, built from the present sources.
 
     Raises:
         AssertionError: it cannot be built; the message ends with the compiler's words.
     """
     configure = ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja"]
     flags = ["-DELIZA_BUILD_TESTS=ON", "-DELIZA_SANITIZE=ON", f"-DPython3_EXECUTABLE={sys.executable}"]
-    build = ["cmake", "--build", str(BUILD), "-j", str(os.cpu_count() or 2), "--target", "kokoro_dump"]
+    build = ["cmake", "--build", str(BUILD), "-j", str(os.cpu_count() or 2), "--target", tool]
     for command in ([*configure, *flags], build):
         done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_DEADLINE_S, check=False)
         assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
-    return BUILD / "tests" / "kokoro_dump"
+    return BUILD / "tests" / tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text mod
 the sentence. `voice/` is a bundle with a tiny voice and two style tables, `whole/` one with both.
 `sure/` and `noise/` have the projector below `vision/`; `ear/` and `murmur/` are bundles that hear with
 those two models below `asr/`.
+`hearing/` always hears the same sentence, `packed/` the same with q8_0 matrices, `unsure/` hears nobody, `stuck/`
+repeats itself, and what `muddled/` hears is noise.
 """
 
 from __future__ import annotations
@@ -14,12 +16,20 @@ import shutil
 import sys
 from pathlib import Path
 
+from eliza_catalog.parts.tiny_hearing import TINY_SENTENCE, TinyHearing, write_tiny_hearing
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
 from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 from eliza_catalog.parts.tiny_voice import write_tiny_voice_model, write_tiny_voice_table
 
 NOISE = 1.0
+HEARING = {
+    "hearing": TinyHearing(),
+    "packed": TinyHearing(dtype="q8_0"),
+    "unsure": TinyHearing(is_unsure=True),
+    "stuck": TinyHearing(said=TINY_SENTENCE[:3] * 60),
+    "muddled": TinyHearing(muddled=True),
+}
 
 
 def write_tiny_models(into: Path) -> None:
@@ -43,6 +53,8 @@ def write_tiny_models(into: Path) -> None:
     _write_voice(into / "voice")
     shutil.copytree(into / "sure", into / "whole", dirs_exist_ok=True)
     _write_voice(into / "whole")
+    for name, wanted in HEARING.items():
+        write_tiny_hearing(into / name / "asr" / "eliza-1-asr.gguf", wanted)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -18,6 +18,7 @@ from anyio import from_thread, to_thread
 
 from eliza_agent.runtime.gguf_header import read_gguf_header
 from eliza_agent.verify.report import ProvenBundle, ProvenFile
+from eliza_catalog.architectures import is_standin_only
 from eliza_catalog.errors import IntegrityError, StorageError
 from eliza_catalog.manifest import Artifact, Manifest
 from eliza_catalog.terms import FileGroup
@@ -163,6 +164,8 @@ def _wrong_architecture(group: FileGroup, artifact: Artifact, found: str | None,
     if artifact.path.text.endswith(".gguf") and not found:
         return "the header names no architecture"
     wanted = _STRICT_ARCHITECTURES.get(group)
+    if strict and is_standin_only(group, found):
+        return f"the header says {found}, which only stand-ins may be made of"
     if strict and wanted and found is not None and found != wanted:
         return f"the header says {found}, a default needs {wanted}"
     return None

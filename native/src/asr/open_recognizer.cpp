@@ -4,6 +4,7 @@
 #include "asr/recognizer.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
+#include "whisper/recognizer.h"
 
 namespace eliza::asr {
 
@@ -11,6 +12,9 @@ std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle
     llm::start_runtime();
     const ModelFiles  files        = find_models(bundle_dir);
     const std::string architecture = llm::read_gguf_facts(files.model).architecture;
+    if (architecture == "whisper") {
+        return whisper::open_recognizer(files.model);
+    }
     if (!files.projector.empty()) {
         return open_mtmd_recognizer(files.model, files.projector);
     }

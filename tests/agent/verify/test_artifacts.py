@@ -11,6 +11,7 @@ from tests.support.native_library import tiny_bundle
 from eliza_agent.verify.artifacts import ProofProgress, prove_files
 from eliza_catalog.errors import IntegrityError
 from eliza_catalog.manifest import Artifact, Manifest
+from eliza_catalog.parts.tiny_hearing import write_tiny_hearing
 from eliza_catalog.terms import BundlePath, FileGroup, Sha256
 
 pytestmark = pytest.mark.anyio
@@ -71,3 +72,19 @@ async def test_a_default_must_be_what_it_says(bundle: tuple[Path, Manifest]) -> 
         await prove_files("k", root, swapped)
     assert caught.value.code == "integrity.wrong_architecture"
     assert (await prove_files("k", root, replace(swapped, default_eligible=False))).files
+
+
+async def test_a_default_that_hears_with_a_standin_is_refused(tmp_path: Path) -> None:
+    _, manifest = tiny_bundle()
+    model = tmp_path / "asr/eliza-1-asr.gguf"
+    write_tiny_hearing(model)
+    digest = Sha256(hashlib.sha256(model.read_bytes()).hexdigest())
+    heard = Artifact(path=BundlePath("asr/eliza-1-asr.gguf"), sha256=digest)
+    hearing = replace(manifest, files={FileGroup.ASR: (heard,)}, default_eligible=True)
+    with pytest.raises(IntegrityError) as caught:
+        await prove_files("k", tmp_path, hearing)
+    assert caught.value.code == "integrity.wrong_architecture"
+    (fault,) = caught.value.details["faults"]
+    assert fault["path"] == "asr/eliza-1-asr.gguf"
+    assert "only stand-ins" in fault["fault"]
+    assert (await prove_files("k", tmp_path, replace(hearing, default_eligible=False))).files
