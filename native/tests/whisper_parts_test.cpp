@@ -1,4 +1,4 @@
-// The recogniser's own arithmetic: choosing, looping, parting, the front end's table, and attention in bfloat16 against
+// The recogniser's own arithmetic: choosing, looping, the front end's table, and attention in bfloat16 against
 // a plain computation.
 #include "check.h"
 #include "ggml-cpp.h"
@@ -6,8 +6,8 @@
 #include "whisper/gelu.h"
 #include "whisper/greedy.h"
 #include "whisper/mel.h"
+#include "whisper/silence.h"
 #include "whisper/wide_attention.h"
-#include "whisper/windows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,19 +23,6 @@ std::vector<float> noise(size_t count, unsigned seed, float level = 0.3f) {
     std::vector<float>                    sound(count);
     std::generate(sound.begin(), sound.end(), [&] { return values(random); });
     return sound;
-}
-
-void recordings_are_parted_in_pauses() {
-    std::vector<float> sound = noise(70 * 16000, 1);
-    std::fill(sound.begin() + 16000 * 26, sound.begin() + 16000 * 26 + 8000, 0.0f);  // a pause at 26.0 to 26.5 s
-    const auto parts = eliza::whisper::part_recording(sound.data(), sound.size());
-    CHECK(parts.size() == 3 && parts[0].begin == 0 && parts[2].end == sound.size());
-    CHECK(parts[0].end > 16000 * 26 && parts[0].end < 16000 * 26 + 8000);
-    for (size_t i = 0; i < parts.size(); ++i) {
-        CHECK(parts[i].end > parts[i].begin && parts[i].end - parts[i].begin <= 480000);
-        CHECK(i == 0 || parts[i].begin == parts[i - 1].end);
-    }
-    CHECK(eliza::whisper::part_recording(nullptr, 0).empty());
 }
 
 void choices_are_the_likeliest() {
@@ -161,7 +148,6 @@ void silence_is_below_every_voice() {
 int main() {
     choices_are_the_likeliest();
     only_long_loops_are_loops();
-    recordings_are_parted_in_pauses();
     silence_is_below_every_voice();
     mel_bands_are_slaneys();
     gelu_is_exact();

@@ -35,6 +35,15 @@ void a_pause_near_the_end_is_chosen() {
     CHECK(windows.front().second > 17000 && windows.front().second < 17500);
 }
 
+// As hearing has it: half a minute, and the pause between two sentences.
+void half_a_minute_ends_in_a_pause() {
+    auto sound = tone(70 * 16000);
+    std::fill(sound.begin() + 16000 * 26, sound.begin() + 16000 * 26 + 8000, 0.0f);
+    const auto windows = eliza::asr::cut_windows(sound.data(), sound.size(), 480000);
+    CHECK(windows.size() == 3);
+    CHECK(windows[0].second >= 16000 * 26 + 1600 && windows[0].second <= 16000 * 26 + 8000 - 1600);
+}
+
 void windows_cover_everything_in_order(size_t most) {
     const auto samples = tone(12345);
     size_t     end     = 0;
@@ -55,6 +64,7 @@ void silence_is_cut_late() {
 int main() {
     what_fits_stays_whole();
     a_pause_near_the_end_is_chosen();
+    half_a_minute_ends_in_a_pause();
     for (const size_t most : {1u, 2u, 3u, 4u, 5u, 9u, 10u, 100u, 6000u, 12344u}) {
         windows_cover_everything_in_order(most);
     }

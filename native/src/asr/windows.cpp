@@ -5,8 +5,8 @@
 namespace eliza::asr {
 namespace {
 
-// Loudness is compared over frames of a tenth of the search range at most: 30 s windows give 20 ms at 16 kHz.
-constexpr size_t frames_of_search = 300;
+constexpr size_t blocks_of_window = 1500;  // 20 ms of 30 s
+constexpr size_t pause_blocks     = 10;
 
 double energy(const float * samples, size_t count) {
     double sum = 0.0;
@@ -16,19 +16,32 @@ double energy(const float * samples, size_t count) {
     return sum;
 }
 
-// The middle of the quietest frame in [from, to), both beyond 0.
-size_t quietest(const float * samples, size_t from, size_t to) {
-    const size_t frame = std::max<size_t>(1, (to - from) / frames_of_search);
-    size_t       best  = to;
-    double       least = 0.0;
-    for (size_t end = to; end >= from + frame; end -= frame) {
-        const double loud = energy(samples + end - frame, frame);
-        if (best == to || loud < least) {
-            best  = end - frame / 2;
-            least = loud;
+// The middle of the quietest pause in the last quarter of a window of `most` samples; its end where that is too short
+// to hold a pause.
+size_t quietest_place(const float * window, size_t most) {
+    const size_t block    = std::max<size_t>(1, most / blocks_of_window);
+    const size_t searched = most / 4 / block;
+    const size_t first    = most - searched * block;
+    if (searched < pause_blocks) {
+        return most;
+    }
+    std::vector<double> blocks(searched);
+    for (size_t i = 0; i < searched; ++i) {
+        blocks[i] = energy(window + first + i * block, block);
+    }
+    size_t best  = 0;
+    double least = 0.0;
+    for (size_t i = 0; i + pause_blocks <= searched; ++i) {
+        double sum = 0.0;
+        for (size_t j = i; j < i + pause_blocks; ++j) {
+            sum += blocks[j];
+        }
+        if (i == 0 || sum <= least) {
+            least = sum;
+            best  = i;
         }
     }
-    return best;
+    return first + (best + pause_blocks / 2) * block;
 }
 
 }  // namespace
@@ -37,7 +50,7 @@ std::vector<std::pair<size_t, size_t>> cut_windows(const float * samples, size_t
     std::vector<std::pair<size_t, size_t>> windows;
     size_t                                 begin = 0;
     while (count - begin > most) {
-        const size_t end = quietest(samples, begin + most - most / 5, begin + most);
+        const size_t end = begin + quietest_place(samples + begin, most);
         windows.emplace_back(begin, end);
         begin = end;
     }

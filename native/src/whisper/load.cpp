@@ -1,6 +1,6 @@
 #include "abi/guard.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
+#include "llm/cpu_backend.h"
 #include "llm/runtime.h"
 #include "whisper/model.h"
 
@@ -84,7 +84,7 @@ uint64_t checked_size(const std::filesystem::path & file) {
 // A file in f32 is a promise of f32 arithmetic.
 bool becomes_bfloat16(const Wanted & want) {
     return want.kind == Wanted::Kind::busy_matrix && want.columns % block == 0 && (*want.slot)->type != GGML_TYPE_F32 &&
-           ggml_cpu_has_avx512_bf16() != 0;
+           llm::has_cpu_feature("AVX512_BF16");
 }
 
 void set_bfloat16(ggml_tensor * tensor) {

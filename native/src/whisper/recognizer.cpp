@@ -1,9 +1,10 @@
 #include "whisper/recognizer.h"
 
+#include "asr/windows.h"
 #include "whisper/greedy.h"
 #include "whisper/mel.h"
 #include "whisper/session.h"
-#include "whisper/windows.h"
+#include "whisper/silence.h"
 
 #include <algorithm>
 #include <limits>
@@ -35,8 +36,8 @@ class Recognizer : public asr::Recognizer {
 
     asr::Heard transcribe(const float * samples, size_t count) override {
         asr::Heard heard;
-        for (const Span part : part_recording(samples, count)) {
-            const std::vector<int> tokens = window(samples + part.begin, part.end - part.begin);
+        for (const auto & [begin, end] : asr::cut_windows(samples, count, window_samples)) {
+            const std::vector<int> tokens = window(samples + begin, end - begin);
             const std::string      text   = trimmed(words().spell(tokens));
             heard.text += (heard.text.empty() || text.empty() ? "" : " ") + text;
             heard.tokens.insert(heard.tokens.end(), tokens.begin(), tokens.end());

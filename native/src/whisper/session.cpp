@@ -3,7 +3,6 @@
 #include "abi/guard.h"
 #include "ggml-alloc.h"
 #include "ggml-backend.h"
-#include "ggml-cpu.h"
 #include "llm/threads.h"
 #include "whisper/mel.h"
 
@@ -60,11 +59,8 @@ struct Session::Graph {
     }
 };
 
-Session::Session(const Model & model) : model_(model), backend_(ggml_backend_cpu_init()) {
-    if (backend_ == nullptr) {
-        out_of_memory();
-    }
-    allocator_.reset(ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend_.get())));
+Session::Session(const Model & model) : model_(model) {
+    allocator_.reset(ggml_gallocr_new(ggml_backend_get_default_buffer_type(cpu_.get())));
     remember();
 }
 
@@ -83,7 +79,7 @@ void Session::remember() {
         memory_.heard_values.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F16, audio_context, h.width));
         memory_.said.push_back(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 2 * h.width, h.text_context));
     }
-    kept_buffer_.reset(ggml_backend_alloc_ctx_tensors(ctx, backend_.get()));
+    kept_buffer_.reset(ggml_backend_alloc_ctx_tensors(ctx, cpu_.get()));
     if (kept_buffer_ == nullptr) {
         out_of_memory();
     }
@@ -109,8 +105,8 @@ void Session::place(const Graph & graph) {
 }
 
 void Session::compute(const Graph & graph, int threads) {
-    ggml_backend_cpu_set_n_threads(backend_.get(), threads);
-    const ggml_status status = ggml_backend_graph_compute(backend_.get(), graph.nodes);
+    cpu_.set_threads(threads);
+    const ggml_status status = ggml_backend_graph_compute(cpu_.get(), graph.nodes);
     if (status == GGML_STATUS_ALLOC_FAILED) {
         out_of_memory();
     }

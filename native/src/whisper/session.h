@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ggml-cpp.h"
+#include "llm/cpu_backend.h"
 #include "whisper/graphs.h"
 
 #include <functional>
@@ -35,7 +36,7 @@ class Session {
     void               remember();
 
     const Model &           model_;
-    ggml_backend_ptr        backend_;
+    llm::CpuBackend         cpu_;
     ggml_gallocr_ptr        allocator_;
     ggml_context_ptr        kept_context_;
     ggml_backend_buffer_ptr kept_buffer_;
