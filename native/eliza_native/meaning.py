@@ -16,7 +16,7 @@ from eliza_catalog.errors import NativeError
 from eliza_native import abi
 from eliza_native.context import Context
 from eliza_native.seam import FFI, ErrorCell, check, encoded
-from eliza_native.text import token_array
+from eliza_native.tokens import token_array
 
 _FIRST_ROOM: Final = 4096
 _LARGEST_ROOM: Final = 1 << 20

@@ -12,7 +12,8 @@ from eliza_catalog.errors import NativeError
 from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 from eliza_native.context import Context
 from eliza_native.library import Library
-from eliza_native.text import StreamConfig, TextStream, tokenize
+from eliza_native.text import StreamConfig, TextStream
+from eliza_native.tokens import tokenize
 
 PLAIN = StreamConfig(context_size=ROOM)
 

@@ -14,7 +14,7 @@ from eliza_catalog.errors import NativeError
 from eliza_native.context import Context
 from eliza_native.library import Library
 from eliza_native.meaning import Pooling, embed, end_of_turn
-from eliza_native.text import tokenize
+from eliza_native.tokens import tokenize
 
 WIDTH = 64
 

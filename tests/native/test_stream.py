@@ -16,7 +16,8 @@ from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 from eliza_native.context import Context
 from eliza_native.library import Library
 from eliza_native.seam import Cancelled
-from eliza_native.text import EndReason, StreamConfig, TextStream, tokenize
+from eliza_native.text import EndReason, StreamConfig, TextStream
+from eliza_native.tokens import tokenize
 
 PLAIN = StreamConfig(context_size=ROOM)
 ENDLESS = "root ::= [A-Z] root"

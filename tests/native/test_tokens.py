@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from eliza_catalog.errors import NativeError
 from eliza_catalog.parts.tiny_vocabulary import BOS, TINY_TEXT, tiny_vocabulary
 from eliza_native.context import Context
-from eliza_native.text import detokenize, tokenize
+from eliza_native.tokens import detokenize, tokenize
 
 SPACE_MARK = "\u2581"
 ANY_EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -15,7 +15,8 @@ from eliza_catalog.parts.tiny_vocabulary import TINY_TEXT
 from eliza_native.context import Context
 from eliza_native.library import Library
 from eliza_native.seam import Cancelled
-from eliza_native.text import EndReason, TextStream, tokenize
+from eliza_native.text import EndReason, TextStream
+from eliza_native.tokens import tokenize
 from eliza_native.vision import ImageStream, describe_image
 
 

@@ -27,7 +27,8 @@ from eliza_native.context import Context
 from eliza_native.hearing import WINDOW_SAMPLES, Vad
 from eliza_native.library import Library as Library  # the rooms above name it, and import it from here
 from eliza_native.library import LibraryReport
-from eliza_native.text import StreamConfig, TextStream, detokenize, tokenize
+from eliza_native.text import StreamConfig, TextStream
+from eliza_native.tokens import detokenize, tokenize
 
 _LOG = logging.getLogger("eliza_agent.runtime")
 
