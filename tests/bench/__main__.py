@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.support.kokoro_package import real_export, real_voice
 from tests.support.silero_package import cache_folder
 
+from eliza_catalog.parts.__main__ import make_demo_hub
 from eliza_catalog.parts.small import text_part
 
 HERE = Path(__file__).parent
@@ -23,21 +24,48 @@ ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "bench"
 
 
-def built() -> tuple[Path, Path]:
-    """Build our library and llama-bench in one folder, so that both run the same objects; return the two."""
+def built() -> tuple[Path, Path, Path]:
+    """Build our library, llama-bench and our own `measure` in one folder, so that all run the same objects."""
     configure = ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja", "-DELIZA_BUILD_BENCH=ON"]
-    targets = ["--target", "elizainference", "llama-bench", "-j", str(os.cpu_count() or 2)]
+    targets = ["--target", "elizainference", "llama-bench", "measure", "-j", str(os.cpu_count() or 2)]
     for command in ([*configure, f"-DPython3_EXECUTABLE={sys.executable}"], ["cmake", "--build", str(BUILD), *targets]):
         subprocess.run(command, check=True, stdout=sys.stderr)
     library = next((BUILD / "lib").glob("*elizainference.*"))
-    return library, next(path for path in BUILD.rglob("llama-bench*") if path.is_file() and os.access(path, os.X_OK))
+    os.environ["ELIZA_NATIVE_LIB"] = str(library)
+    return library, program("llama-bench"), program("measure")
+
+
+def program(name: str) -> Path:
+    """Return a built program."""
+    return next(path for path in BUILD.rglob(f"{name}*") if path.is_file() and os.access(path, os.X_OK))
+
+
+def say(told: str) -> None:
+    """Tell on stderr what is fetched."""
+    print(told, file=sys.stderr)
+
+
+def bundle(kind: str) -> str:
+    """Return the folder of a stand-in, made once."""
+    return str(make_demo_hub(kind, ROOT / "build" / f"bench-{kind}", cache_folder()))
 
 
 def llm() -> list[str]:
     """Return the arguments of the text bench; the library it loads is the one built here."""
-    library, bench = built()
-    os.environ["ELIZA_NATIVE_LIB"] = str(library)
-    return [str(text_part(cache_folder(), lambda told: print(told, file=sys.stderr))), str(bench)]
+    _, bench, _ = built()
+    return [str(text_part(cache_folder(), say)), str(bench)]
+
+
+def engine() -> list[str]:
+    """Return the arguments of the bench without Python."""
+    _, bench, measure = built()
+    return [str(text_part(cache_folder(), say)), str(bench), str(measure)]
+
+
+def speculation() -> list[str]:
+    """Return the arguments of the drafting bench."""
+    folder = Path(bundle("small"))
+    return [str(next(folder.glob("text/*.gguf"))), str(next(folder.glob("mtp/*.gguf")))]
 
 
 def kokoro() -> list[str]:
@@ -51,6 +79,10 @@ BENCHES: dict[str, Callable[[], list[str]]] = {
     "kokoro": kokoro,
     "whisper": list,
     "llm": llm,
+    "engine": engine,
+    "speculation": speculation,
+    "interruption": lambda: [bundle("tiny")],
+    "regions": lambda: [bundle("small")],
     "download": list,
 }
 
