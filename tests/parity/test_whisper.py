@@ -42,7 +42,7 @@ TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "q8_0": 2e-2}
 
 @pytest.fixture(scope="module")
 def official() -> OfficialRecogniser:
-    return OfficialRecogniser()
+    return OfficialRecogniser(threads=1)
 
 
 @pytest.fixture(scope="module")
