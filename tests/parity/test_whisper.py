@@ -3,7 +3,8 @@
 Tolerances are relative root mean squares over a window's 1500 states. With f32 matrices both sides compute in float32
 and only the order of sums differs (3e-6 to 4e-6 measured). What ships has f16 matrices in the encoder: what goes into
 each product is rounded to 11 bits (6e-4 to 1.6e-3 measured), or, where the processor multiplies bfloat16, to 8 bits
-(8e-3 to 1.1e-2). The text is the official one, letter by letter, either way.
+(8e-3 to 1.1e-2). f16 files give the official text letter by letter. The decoder's q8_0, which ships, does so for clean
+speech; where the official model hesitates between two spellings (`1-2-3`, `1, 2, 3`) it may choose the other one.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ TOLERANCES: dict[Dtype, float] = {"f32": 1e-5, "q8_0": 2e-2}
 
 @pytest.fixture(scope="module")
 def official() -> OfficialRecogniser:
-    return OfficialRecogniser()
+    return OfficialRecogniser(threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +51,18 @@ def dump_tool() -> Path:
     return build_dump("whisper_dump")
 
 
-@pytest.fixture(scope="module", params=["f16", "q8_0"])
-def hearing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearing]:
-    bundle = real_hearing_bundle(tmp_path_factory.mktemp(request.param), request.param)
-    with Context(native_library(), bundle) as context:
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearing]:
+    yield from opened(tmp_path_factory.mktemp("q8_0"), "q8_0")
+
+
+@pytest.fixture(scope="module")
+def in_half(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearing]:
+    yield from opened(tmp_path_factory.mktemp("f16"), "f16")
+
+
+def opened(folder: Path, dtype: Dtype) -> Iterator[Hearing]:
+    with Context(native_library(), real_hearing_bundle(folder, dtype)) as context:
         yield Hearing(context)
 
 
@@ -94,20 +103,23 @@ def test_a_full_window_ends_in_the_official_states(
 
 @pytest.mark.parametrize("manner", ["clean", "quiet", "noisy"])
 @pytest.mark.parametrize("name", CLIP_NAMES)
-def test_english_is_heard_word_for_word_as_officially(
-    official: OfficialRecogniser, hearing: Hearing, name: str, manner: str
+def test_english_is_heard_letter_by_letter_as_officially(
+    official: OfficialRecogniser, in_half: Hearing, shipped: Hearing, name: str, manner: str
 ) -> None:
     samples = manners(name)[manner]
-    assert hearing.transcribe(samples.data) == official.transcribe(samples)
+    wanted, heard = official.transcribe(samples), shipped.transcribe(samples.data)
+    assert in_half.transcribe(samples.data) == wanted
+    assert words(heard) == words(wanted)
+    assert manner != "clean" or heard == wanted
 
 
 @pytest.mark.parametrize("name", ["hello_world", "quick_brown_fox"])
-def test_what_was_said_is_what_is_heard(hearing: Hearing, name: str) -> None:
+def test_what_was_said_is_what_is_heard(shipped: Hearing, name: str) -> None:
     clip = english_clip(name)
-    assert words(hearing.transcribe(clip.samples.data)) == words(clip.text)
+    assert words(shipped.transcribe(clip.samples.data)) == words(clip.text)
 
 
-def test_a_minute_of_speech_loses_no_word_where_it_is_parted(hearing: Hearing) -> None:
+def test_a_minute_of_speech_loses_no_word_where_it_is_parted(shipped: Hearing) -> None:
     pause = np.zeros(RATE_HZ // 4, np.float32)
     names = ("hello_world", "counting", "quick_brown_fox")
     once = np.concatenate([part for name in names for part in (english_clip(name).samples, pause)])
@@ -115,7 +127,7 @@ def test_a_minute_of_speech_loses_no_word_where_it_is_parted(hearing: Hearing) -
     assert len(told) > 60 * RATE_HZ
     fox = words(english_clip("quick_brown_fox").text)
     numbers = [str(number) for number in range(1, 11)]
-    assert words(hearing.transcribe(told.data)) == ["hello", "world", *numbers, *fox] * 8
+    assert words(shipped.transcribe(told.data)) == ["hello", "world", *numbers, *fox] * 8
 
 
 def words(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The GGUF that `native/src/whisper` reads: what it is told, its tensors' names and shapes, and how it is written.
 
 Matrices are f16; q8_0 packs those of the decoder only. What hears a whole window stays f16, for its rounding moves
-every word (packed, one of nine English clips changed its text), while the decoder spends its time reading its matrices.
+every word (packed, two of nine English clips changed their spelling); the decoder spends its time reading matrices.
 All else is f32. A convolution's weight lies as a matrix whose row holds tap after tap, each with all channels, so that
 it is a plain product there.
 """

@@ -128,17 +128,18 @@ std::vector<float> Session::mel_of(const float * samples, size_t count) {
 }
 
 void Session::hear(const float * samples, size_t count) {
-    const std::vector<float> mel   = mel_of(samples, count);
-    const int64_t            bands = model_.hyper.mel_bands;
-    const Graph              graph = begin(encoder_nodes(model_.hyper));
-    ggml_tensor *            input = graph.input(GGML_TYPE_F32, bands, audio_frames + 2);
-    ggml_tensor *            heard = build_encoder(graph.context.get(), model_, input, llm::cpu_threads());
+    const int                threads = llm::cpu_threads();  // once: the graph has room for so many
+    const std::vector<float> mel     = mel_of(samples, count);
+    const int64_t            bands   = model_.hyper.mel_bands;
+    const Graph              graph   = begin(encoder_nodes(model_.hyper));
+    ggml_tensor *            input   = graph.input(GGML_TYPE_F32, bands, audio_frames + 2);
+    ggml_tensor *            heard   = build_encoder(graph.context.get(), model_, input, threads);
     graph.expect(heard);
     build_cross(graph.context.get(), graph.nodes, model_, memory_, heard);
     place(graph);
     ggml_backend_tensor_memset(input, 0, 0, ggml_nbytes(input));
     ggml_backend_tensor_set(input, mel.data(), input->nb[1], mel.size() * sizeof(float));
-    compute(graph, llm::cpu_threads());
+    compute(graph, threads);
     if (watcher_) {
         watcher_(contents(heard));
     }
