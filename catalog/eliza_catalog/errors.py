@@ -205,6 +205,9 @@ class VerifyError(ElizaError):
         "first_phrase": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
         "barge_in": Reason("Close other programs and run `eliza-agent verify` again."),
         "vad": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
+        "hearing": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
+        "sight": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
+        "meaning": Reason("Run `eliza-agent setup` again; if it repeats, this Eliza-1 version is faulty."),
         "deadline": Reason("Close other programs and run `eliza-agent verify` again; the device was too slow."),
     }
 

@@ -159,6 +159,17 @@ void regions_own_the_recognizer() {
     CHECK(transcribe(bundle, sound(1.0, 16000)).text == words());
 }
 
+// As today's bundles are published: the text model is the ear's, and goes and comes with its own region.
+void a_projector_alone_gives_ears_to_the_text_model(const Bundle & murmur) {
+    const Bundle published(models() / "published");
+    const auto   pcm = sound(1.0, 16000);
+    CHECK(transcribe(published, pcm).text == transcribe(murmur, pcm).text);
+    CHECK(eliza_inference_mmap_evict(published.get(), "text", nullptr) == ELIZA_OK);
+    CHECK(transcribe(published, pcm).status == ELIZA_ERR_INVALID_ARG);
+    CHECK(eliza_inference_mmap_acquire(published.get(), "text", nullptr) == ELIZA_OK);
+    CHECK(transcribe(published, pcm).text == transcribe(murmur, pcm).text);
+}
+
 void a_projector_for_another_model_is_refused(const fs::path & scratch) {
     fs::create_directories(scratch / "asr");
     fs::copy_file(models() / "mmproj.gguf", scratch / "asr" / "eliza-1-asr-mmproj.gguf");
@@ -183,6 +194,7 @@ int main() {
     what_is_no_sound_is_refused_or_empty(ear);
     the_language_is_a_name();
     regions_own_the_recognizer();
+    a_projector_alone_gives_ears_to_the_text_model(murmur);
     a_projector_for_another_model_is_refused(scratch);
     fs::remove_all(scratch);
     return 0;

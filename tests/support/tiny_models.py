@@ -5,7 +5,7 @@ whose answers are noise and whose drafter is often wrong. `foreign.gguf` is the 
 of its vocabulary spelled otherwise; `mmproj.gguf` is a GGUF that is no text model; `words.txt` is
 the sentence. `voice/` is a bundle with a tiny voice and two style tables, `whole/` one with both.
 `sure/` and `noise/` have the projector below `vision/`; `ear/` and `murmur/` are bundles that hear with
-those two models below `asr/`.
+those two models below `asr/`, `published/` hears with its text model.
 `hearing/` always hears the same sentence, `packed/` the same with q8_0 matrices, `unsure/` hears nobody, `stuck/`
 repeats itself, and what `muddled/` hears is noise.
 """
@@ -45,6 +45,8 @@ def write_tiny_models(into: Path) -> None:
         _copy(into / "mmproj.gguf", into / seeing / "vision" / "mmproj.gguf")
         _copy(into / "mmproj.gguf", into / hearing / "asr" / "eliza-1-asr-mmproj.gguf")
         _copy(into / seeing / "text" / "text.gguf", into / hearing / "asr" / "eliza-1-asr.gguf")
+    _copy(into / "noise" / "text" / "text.gguf", into / "published" / "text" / "text.gguf")
+    _copy(into / "mmproj.gguf", into / "published" / "asr" / "mmproj-audio-e2b-bf16.gguf")
     model = (into / "sure" / "text" / "text.gguf").read_bytes()
     word = TINY_TEXT.split()[0].encode()
     assert word in model, "the vocabulary lost its first word"

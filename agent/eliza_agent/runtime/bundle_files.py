@@ -38,6 +38,9 @@ class BundleFiles:
     drafter: Path | None = None
     voice: VoiceFiles | None = None
     vad: Path | None = None
+    asr: Path | None = None
+    vision: Path | None = None
+    embedding: Path | None = None
 
     def require_voice(self) -> VoiceFiles:
         """Return the voice's files.
@@ -59,6 +62,26 @@ class BundleFiles:
             raise VoiceError("absent", "This Eliza-1 cannot listen on this device.")
         return self.vad
 
+    def require_asr(self) -> Path:
+        """Return the first file of those that understand speech.
+
+        Raises:
+            VoiceError: `voice.absent`.
+        """
+        if self.asr is None:
+            raise VoiceError("absent", "This Eliza-1 does not understand speech on this device.")
+        return self.asr
+
+    def require_vision(self) -> Path:
+        """Return the file that makes pictures readable.
+
+        Raises:
+            VoiceError: `voice.absent`.
+        """
+        if self.vision is None:
+            raise VoiceError("absent", "This Eliza-1 does not see on this device.")
+        return self.vision
+
 
 def require_present(files: BundleFiles) -> None:
     """Look whether every file that the library will open is there. Blocks on the disk.
@@ -67,7 +90,8 @@ def require_present(files: BundleFiles) -> None:
         IntegrityError: `integrity.missing`, with all that are not.
     """
     voice = (files.voice.model, files.voice.table) if files.voice else ()
-    wanted = (files.text, files.drafter, files.vad, *voice)
+    senses = (files.vad, files.asr, files.vision, files.embedding)
+    wanted = (files.text, files.drafter, *senses, *voice)
     gone = [path.relative_to(files.root).as_posix() for path in wanted if path is not None and not path.is_file()]
     if gone:
         raise IntegrityError("missing", "Files of this Eliza-1 are gone.", details={"paths": gone})
@@ -89,15 +113,21 @@ def bundle_files(manifest: Manifest, root: Path, *, voice_name: str | None = Non
     preset = _first(
         manifest, FileGroup.CACHE, (a for a in _group(manifest, FileGroup.CACHE) if str(a.path) == PRESET_PATH)
     )
-    drafters, vads = _group(manifest, FileGroup.MTP), _group(manifest, FileGroup.VAD)
+
+    def one(group: FileGroup) -> Path | None:
+        return next((artifact.path.below(root) for artifact in _group(manifest, group)), None)
+
     return BundleFiles(
         root=root,
         text=text.path.below(root),
         ctx=text.ctx or 0,
         preset=preset.path.below(root),
-        drafter=drafters[0].path.below(root) if drafters else None,
+        drafter=one(FileGroup.MTP),
         voice=_voice(manifest, root, voice_name),
-        vad=vads[0].path.below(root) if vads else None,
+        vad=one(FileGroup.VAD),
+        asr=one(FileGroup.ASR),
+        vision=one(FileGroup.VISION),
+        embedding=one(FileGroup.EMBEDDING),
     )
 
 

@@ -21,6 +21,7 @@ from anyio import to_thread
 from eliza_agent.runtime.bundle_files import BundleFiles, require_present
 from eliza_agent.runtime.chat import ChatTemplate, find_template
 from eliza_agent.runtime.generation import Generation
+from eliza_agent.runtime.perceiving import Perceiving
 from eliza_agent.runtime.speaking import Sink, Speaking
 from eliza_catalog.errors import NativeError, VoiceError
 from eliza_native.context import Context
@@ -64,6 +65,7 @@ class Engine:
         self._one_answer = anyio.Lock()
         self._speaking: Speaking | None = None
         self.files = files
+        self.perceiving = Perceiving(context, files)
         self.stopped_answers = 0
 
     @property

@@ -35,6 +35,9 @@ _STEPS = {
     "first_phrase": "speaks: first phrase",
     "barge_in": "stops when interrupted",
     "vad": "hears when someone speaks",
+    "hearing": "understands what is said",
+    "sight": "sees pictures",
+    "meaning": "tells texts apart",
 }
 
 

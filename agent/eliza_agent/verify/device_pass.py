@@ -1,7 +1,8 @@
 """Proves a bundle on this very device, through the same pipeline that will answer later.
 
 Loads it, has it write a token that has text, speak a phrase that is judged, be interrupted in mid-speech, and tell
-silence from sound; each step against a deadline. Knows no store and keeps nothing: the report is the caller's,
+silence from sound, and use every sense that the manifest ships; each step against a deadline. Knows no store and
+keeps nothing: the report is the caller's,
 complete also when a step failed. Keeps contract section 7 (verified on device) and beats facts 5.6.
 """
 
@@ -20,6 +21,7 @@ from eliza_agent.phonemes import phonemise
 from eliza_agent.runtime.bundle_files import BundleFiles, bundle_files
 from eliza_agent.runtime.engine import Engine, EngineSettings, Library, open_engine
 from eliza_agent.verify.device_steps import PassLimits, barge_in, first_phrase, first_token, load, vad
+from eliza_agent.verify.perception_steps import hearing, meaning, sight
 from eliza_agent.verify.report import ProvenBundle, StepReport, VerifyReport
 from eliza_catalog.errors import ElizaError, VerifyError
 
@@ -101,6 +103,12 @@ def _plan(opened: Callable[[], Awaitable[Engine]], files: BundleFiles, limits: P
     ]
     if files.vad is not None:
         steps.append(step("vad", limits.vad_s, lambda engine, facts: vad(engine, facts, heard)))
+    if files.asr is not None:
+        steps.append(step("hearing", limits.hearing_s, lambda engine, facts: hearing(engine, facts, heard)))
+    if files.vision is not None:
+        steps.append(step("sight", limits.sight_s, sight))
+    if files.embedding is not None:
+        steps.append(step("meaning", limits.meaning_s, meaning))
     return steps
 
 

@@ -50,6 +50,9 @@ class PassLimits:
     first_phrase_s: float = 90.0
     barge_in_s: float = 90.0
     vad_s: float = 30.0
+    hearing_s: float = 120.0
+    sight_s: float = 180.0
+    meaning_s: float = 60.0
     silence_ms: float = 100.0
     unwind_ms: float = 3000.0
 
@@ -94,7 +97,8 @@ async def first_phrase(engine: Engine, facts: Facts, heard: Facts) -> None:
     speaker = MemorySpeaker(speed=_SPEED_UP)
     request = TurnRequest(user=_SHORT_PROMPT, max_tokens=_TOKENS_TO_SPEAK)
     outcome = await run_turn(engine, request, speaker, _ignore, new_token())
-    heard["samples"] = samples = speaker.samples()
+    samples = speaker.samples()
+    heard.update(samples=samples, text=outcome.text)
     verdict = await to_thread.run_sync(judge_audio, samples, SAMPLE_RATE_HZ, outcome.text)
     facts.update(_text_facts(outcome), audio=verdict.facts.as_json(), faults=list(verdict.faults))
     facts.update(firstAudioMs=_rounded(outcome.timings.first_audio_ms), spoken=outcome.spoken.value)
@@ -161,7 +165,7 @@ async def vad(engine: Engine, facts: Facts, heard: Facts) -> None:
     facts["silenceProbability"] = round(max(silence), 6)
     phrase = await to_thread.run_sync(to_16_khz, heard.get("samples", array("f")))
     spoken = await engine.speech_probabilities(phrase)
-    facts["phraseProbability"] = round(max(spoken, default=0.0), 6)
+    facts["phraseProbability"] = heard["phraseProbability"] = round(max(spoken, default=0.0), 6)
     if max(silence) >= _MAX_SILENCE_PROBABILITY:
         raise VerifyError("vad", "Eliza-1 hears speech where there is none.", details=dict(facts))
 

@@ -52,7 +52,7 @@ struct EliInferenceContext {
     eliza_verifier_callback                        on_verified       = nullptr;
     void *                                         on_verified_data  = nullptr;
 
-    // meaning: meaning_mutex admits one question at a time and is taken before text_mutex
+    // meaning: meaning_mutex admits one question at a time and is taken after asr_mutex and before text_mutex
     std::mutex                             meaning_mutex;
     std::unique_ptr<eliza::llm::Embedder>  embedder;
     std::unique_ptr<eliza::llm::EndOfTurn> end_of_turn;

@@ -108,10 +108,14 @@ void set_embedding_evicted(EliInferenceContext & ctx, bool is_evicted) {
 
 // What reads with the text model goes with it.
 void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
+    const std::lock_guard<std::mutex> asr_lock(ctx.asr_mutex);
     const std::lock_guard<std::mutex> meaning_lock(ctx.meaning_mutex);
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
     if (is_evicted) {
         ctx.end_of_turn.reset();
+    }
+    if (is_evicted && ctx.recognizer != nullptr && ctx.recognizer->reads_with(ctx.text_model.get())) {
+        ctx.recognizer.reset();
     }
     if (is_evicted && ctx.embedder != nullptr && ctx.embedder->reads_with(ctx.text_model.get())) {
         ctx.embedder.reset();
@@ -236,7 +240,7 @@ std::shared_ptr<sight::Projector> require_projector(EliInferenceContext & ctx, c
 asr::Recognizer & require_recognizer(EliInferenceContext & ctx) {
     require(!ctx.is_asr_evicted, "the region 'asr' is evicted; acquire it first");
     if (ctx.recognizer == nullptr) {
-        ctx.recognizer = asr::open_recognizer(ctx.bundle_dir);
+        ctx.recognizer = asr::open_recognizer(ctx.bundle_dir, [&ctx] { return require_text_model(ctx, all_layers); });
     }
     return *ctx.recognizer;
 }

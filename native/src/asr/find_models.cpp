@@ -52,6 +52,9 @@ ModelFiles choose_models(const std::vector<fs::path> & gguf_files) {
             models.push_back(file);
         }
     }
+    if (models.empty() && projectors.size() == 1) {
+        return {fs::path(), projectors.front()};
+    }
     if (models.size() != 1 || projectors.size() > 1) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID,
                       "asr/ must hold one recognition model and at most one projector; models: " + listed(models) +

@@ -65,6 +65,8 @@ class MtmdRecognizer final : public Recognizer {
         return heard;
     }
 
+    bool reads_with(const llm::TextModel * model) const noexcept override { return &projector_->model() == model; }
+
   private:
     // One stream serves all windows: it has room for the longest one and its words.
     void open_stream() {
@@ -107,10 +109,9 @@ class MtmdRecognizer final : public Recognizer {
 
 }  // namespace
 
-std::unique_ptr<Recognizer> open_mtmd_recognizer(const std::filesystem::path & model,
-                                                 const std::filesystem::path & projector) {
-    constexpr int all_layers = -1;
-    auto loaded = std::make_shared<sight::Projector>(projector, std::make_shared<llm::TextModel>(model, all_layers));
+std::unique_ptr<Recognizer> open_mtmd_recognizer(std::shared_ptr<llm::TextModel> model,
+                                                 const std::filesystem::path &   projector) {
+    auto loaded = std::make_shared<sight::Projector>(projector, std::move(model));
     if (!loaded->hears()) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the projector '" + projector.u8string() + "' has no ear");
     }

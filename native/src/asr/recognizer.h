@@ -3,9 +3,14 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace eliza::llm {
+class TextModel;
+}
 
 namespace eliza::asr {
 
@@ -22,10 +27,19 @@ class Recognizer {
 
     // Mono samples in [-1, 1] at 16 kHz, any number of them. One caller at a time. Throws Failure: OOM, FFI_FAULT.
     virtual Heard transcribe(const float * samples, size_t count) = 0;
+
+    // Whether it keeps this model in memory.
+    virtual bool reads_with(const llm::TextModel * model) const noexcept {
+        (void)model;
+        return false;
+    }
 };
 
-// The recognizer of <bundle>/asr, chosen by the architecture that its GGUF names. Throws Failure: BUNDLE_INVALID,
-// NOT_IMPLEMENTED for an architecture that no engine of this build serves, OOM.
-std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle_dir);
+using ShareTextModel = std::function<std::shared_ptr<llm::TextModel>()>;
+
+// The recognizer of <bundle>/asr, chosen by the architecture that its GGUF names. A projector alone gives ears to the
+// bundle's own text model, which `share` then hands out. Throws Failure: BUNDLE_INVALID, NOT_IMPLEMENTED for an
+// architecture that no engine of this build serves, OOM, and what `share` throws.
+std::unique_ptr<Recognizer> open_recognizer(const std::filesystem::path & bundle_dir, const ShareTextModel & share);
 
 }  // namespace eliza::asr
