@@ -50,7 +50,7 @@ async def test_a_good_bundle_is_proven_step_by_step(monkeypatch: pytest.MonkeyPa
     seen: list[StepReport] = []
     report = await passed_through(seen)
     assert report.passed, report.as_json()
-    assert [each.name for each in seen] == ["load", "first_token", "first_phrase", "barge_in", "vad"]
+    assert [each.name for each in seen] == ["load", "first_token", "first_phrase", "barge_in", "vad", "sight"]
     text = step(report, "first_token").facts
     assert text["text"].startswith("Hello,")
     assert text["drafted"] >= text["accepted"] > 0
@@ -59,6 +59,7 @@ async def test_a_good_bundle_is_proven_step_by_step(monkeypatch: pytest.MonkeyPa
     assert (barge["speechStopped"], barge["textStopped"], barge["samplesAfterStop"]) == (1, 1, 0)
     assert barge["silenceMs"] < 100
     assert step(report, "vad").facts["silenceProbability"] < 0.5
+    assert step(report, "sight").facts["description"].startswith("Hello,")
     assert VerifyReport.from_json(report.as_json()).passed
     report.require_passed()
 
@@ -85,7 +86,7 @@ async def test_a_broken_voice_is_refused(
     assert fault in failed.facts["faults"]
     assert failed.error is not None
     assert failed.error["code"] == "verify.first_phrase"
-    assert [each.was_run for each in report.steps] == [True, True, True, False, False]
+    assert [each.was_run for each in report.steps] == [True, True, True, False, False, False]
     with pytest.raises(VerifyError) as caught:
         report.require_passed()
     assert caught.value.details["step"]["name"] == "first_phrase"
@@ -137,7 +138,7 @@ async def test_a_bundle_that_cannot_be_loaded_still_gets_a_report(tmp_path: Path
     assert failed.error is not None
     assert failed.error["code"] == "verify.load"
     assert failed.error["details"]["cause"]["code"] == "integrity.missing"
-    assert len(report.steps) == 5
+    assert len(report.steps) == 6
 
 
 async def test_the_files_of_the_tiny_bundle_are_proven() -> None:
