@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-unit native-test native-verify parity-deps check format bench clean
+.PHONY: demo test test-unit native-test native-verify backends fuzz parity-deps check format bench clean
 
 demo: $(VENV)/.installed  ## build, download, prove, activate, ask: the main job on a local hub
 	$(BIN)/eliza-agent demo --dir .demo
@@ -21,6 +21,12 @@ native-verify: $(VENV)/bin/python  ## the kernels against recorded blocks and th
 	cmake -S native -B build/native-verify -DELIZA_BUILD_TESTS=ON -DPython3_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
 	cmake --build build/native-verify --target native_verify -j > /dev/null
 	build/native-verify/kernels/native_verify native/kernels/fixtures/golden.json
+
+backends: $(VENV)/.test-installed  ## the library as modules for every processor, with Vulkan: built and run
+	$(BIN)/python -m pytest -m backends
+
+fuzz: $(VENV)/.test-installed  ## a minute of libFuzzer for every reader of foreign bytes; needs clang
+	$(BIN)/python native/fuzz/run.py
 
 parity-deps: $(VENV)/.parity-installed  ## the official implementations, for the tests that compare with them
 

@@ -52,6 +52,7 @@ function(eliza_place_siblings)
   endif()
   foreach(lib ggml-base ggml llama mtmd llama-common)
     set_target_properties(${lib} PROPERTIES OUTPUT_NAME "eliza-${lib}" VERSION "" SOVERSION "" INSTALL_RPATH "${origin}"
+                                            PUBLIC_HEADER "" PRIVATE_HEADER ""
                                             LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib"
                                             RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
     install(TARGETS ${lib} LIBRARY DESTINATION eliza_native/lib COMPONENT python NAMELINK_SKIP
