@@ -51,7 +51,9 @@ function(eliza_place_siblings)
     set(origin "@loader_path")
   endif()
   foreach(lib ggml-base ggml llama mtmd llama-common)
-    set_target_properties(${lib} PROPERTIES OUTPUT_NAME "eliza-${lib}" VERSION "" SOVERSION "" INSTALL_RPATH "${origin}"
+    set_property(TARGET ${lib} PROPERTY VERSION)
+    set_property(TARGET ${lib} PROPERTY SOVERSION)
+    set_target_properties(${lib} PROPERTIES OUTPUT_NAME "eliza-${lib}" INSTALL_RPATH "${origin}"
                                             PUBLIC_HEADER "" PRIVATE_HEADER ""
                                             LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib"
                                             RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")

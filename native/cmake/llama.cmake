@@ -59,16 +59,20 @@ endforeach()
 foreach(off LLAMA_USE_PREBUILT_UI LLAMA_OPENSSL LLAMA_SUBPROCESS LLAMA_TOOLS_INSTALL MTMD_VIDEO)
   set(${off} OFF CACHE BOOL "" FORCE)
 endforeach()
+# A failed assertion leaves the runtime as an exception (src/abi/assert_shield.h), through its C code too.
+if(NOT MSVC)
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:-fexceptions>)
+endif()
 add_subdirectory("${ELIZA_LLAMA_DIR}" llama.cpp EXCLUDE_FROM_ALL)
 eliza_watch_ggml()
+
+if("vulkan" IN_LIST ELIZA_BACKENDS AND NOT MSVC)
+  set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-vulkan/ggml-vulkan.cpp" TARGET_DIRECTORY ggml-vulkan
+               APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/vulkan_layer_settings.h")
+endif()
 
 # GCC's tile configuration intrinsic needs a correct twin on CPUs with AMX; the header says why.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" DIRECTORY "${ELIZA_LLAMA_DIR}/ggml/src"
                APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/amx_tile_config.h")
-endif()
-
-# A failed assertion leaves the runtime as an exception (src/sight/assert_shield.h), through its C code too.
-if(NOT MSVC)
-  target_compile_options(ggml-base PRIVATE $<$<COMPILE_LANGUAGE:C>:-fexceptions>)
 endif()

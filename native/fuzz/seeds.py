@@ -62,6 +62,7 @@ def folders() -> dict[str, bytes]:
     """Return listings, one name a line."""
     return {
         "named": b"eliza-1-asr.gguf\neliza-1-asr-mmproj.gguf\nextra.gguf\n",
+        "published": b"mmproj-audio-e2b-bf16.gguf\n",
         "found": b"model-q4.gguf\nMMPROJ-model.gguf\ntokenizer.gguf\n",
         "crowded": b"a.gguf\nb.gguf\nmmproj-a.gguf\nmmproj-b.gguf\n\xff\xfe.gguf\n",
     }

@@ -1,6 +1,7 @@
 // The border: exceptions stop here, statuses and error strings are made here.
 #pragma once
 
+#include "abi/assert_shield.h"
 #include "abi/process.h"
 #include "eliza/inference.h"
 
@@ -38,6 +39,7 @@ inline void set_error(char ** out_error, const char * message) noexcept {
 // Runs `body` (returning int) and turns everything thrown into a status and a message.
 template <typename Body> int guarded(char ** out_error, Body && body) noexcept {
     try {
+        const AssertShield shield;
         if (is_forked_child()) {
             throw Failure(ELIZA_ERR_FFI_FAULT, "the process was forked after the library had started; start a new "
                                                "program, or open the bundle after the fork");

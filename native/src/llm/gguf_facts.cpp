@@ -50,7 +50,8 @@ GgufFacts read_gguf_facts(const std::filesystem::path & path) {
     const gguf_init_params params = {/*.no_alloc =*/true, /*.ctx =*/nullptr};
     const gguf_context_ptr gguf(gguf_init_from_file(name.c_str(), params));
     if (gguf == nullptr) {
-        throw Failure(ELIZA_ERR_BUNDLE_INVALID, explain("'" + name + "' is not a readable GGUF file"));
+        const int status = runtime_ran_out_of_memory() ? ELIZA_ERR_OOM : ELIZA_ERR_BUNDLE_INVALID;
+        throw Failure(status, explain("'" + name + "' is not a readable GGUF file"));
     }
     if (!data_is_complete(gguf.get(), size_bytes)) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "'" + name + "' is truncated: its tensors end beyond the file");

@@ -90,8 +90,13 @@ std::string explain(const std::string & what) {
 }
 
 bool runtime_ran_out_of_memory() noexcept {
-    return kept_errors.find("failed to allocate") != std::string::npos ||
-           kept_errors.find("unable to allocate") != std::string::npos;
+    for (const char * word :
+         {"failed to allocate", "unable to allocate", "bad_alloc", "Cannot allocate memory", "mem_buffer"}) {
+        if (kept_errors.find(word) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace eliza::llm

@@ -3,7 +3,6 @@
 #include "abi/guard.h"
 #include "llm/runtime.h"
 #include "llm/threads.h"
-#include "sight/assert_shield.h"
 
 namespace eliza::sight {
 namespace {
@@ -34,7 +33,6 @@ void Projector::load() {
     params.cb_eval_user_data   = this;
     llm::forget_runtime_errors();
     {
-        const AssertShield shield;
         context_.reset(mtmd_init_from_file(path_.u8string().c_str(), model_->get(), params));
     }
     if (context_ == nullptr) {
@@ -55,7 +53,6 @@ bool Projector::on_node(ggml_tensor * /*node*/, bool ask, void * self) {
 }
 
 float * Projector::encode_locked(const mtmd_input_chunk * chunk, const std::atomic<bool> & cancelled) {
-    const AssertShield shield;
     llm::forget_runtime_errors();
     cancelled_       = &cancelled;
     const int status = mtmd_encode_chunk(get(), chunk);

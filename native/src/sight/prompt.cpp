@@ -4,7 +4,6 @@
 #include "llm/runtime.h"
 #include "llm/turn_form.h"
 #include "mtmd-helper.h"
-#include "sight/assert_shield.h"
 
 #include <algorithm>
 #include <limits>
@@ -68,7 +67,6 @@ mtmd::input_chunks_ptr lay_out(const Projector & projector, const mtmd_bitmap * 
     const Layout           layout(media, wording, llm::find_turn_form(projector.model().vocab()));
     const auto             parts = layout.pointers();
     mtmd::input_chunks_ptr chunks(mtmd_input_chunks_init());
-    const AssertShield     shield;
     llm::forget_runtime_errors();
     if (mtmd_tokenize_from_parts(projector.get(), chunks.get(), parts.data(), parts.size(), /*add_special=*/true) !=
         0) {
@@ -106,9 +104,8 @@ void Prompt::measure() {
 }
 
 void Prompt::decode(llama_context * context, llama_pos first, const std::atomic<bool> & cancelled) {
-    const AssertShield shield;
-    const size_t       count    = mtmd_input_chunks_size(chunks_.get());
-    llama_pos          position = first;
+    const size_t count    = mtmd_input_chunks_size(chunks_.get());
+    llama_pos    position = first;
     for (size_t i = 0; i < count; ++i) {
         const mtmd_input_chunk * chunk = mtmd_input_chunks_get(chunks_.get(), i);
         if (mtmd_input_chunk_get_type(chunk) != MTMD_INPUT_CHUNK_TYPE_TEXT) {

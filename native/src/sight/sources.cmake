@@ -1,4 +1,4 @@
 # Pictures and sound for a text model, through llama.cpp's mtmd.
-foreach(source assert_shield picture projector projector_facts projector_needs prompt)
+foreach(source picture projector projector_facts projector_needs prompt)
   target_sources(eliza_objects PRIVATE ${CMAKE_CURRENT_LIST_DIR}/${source}.cpp)
 endforeach()

@@ -1,4 +1,4 @@
-#include "sight/assert_shield.h"
+#include "abi/assert_shield.h"
 
 #include "abi/guard.h"
 #include "ggml.h"
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <mutex>
 
-namespace eliza::sight {
+namespace eliza {
 namespace {
 
 thread_local int shields = 0;
@@ -18,9 +18,20 @@ std::string without_folders(const std::string & message) {
     return slash == std::string::npos ? message : message.substr(slash + 1);
 }
 
+// An allocation whose result is only asserted.
+bool is_about_memory(const std::string & message) {
+    for (const char * word : {"mem_buffer", "alloc", "buffer != NULL"}) {
+        if (message.find(word) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void on_abort(const char * message) {
     if (shields > 0) {
-        throw Failure(ELIZA_ERR_FFI_FAULT, "the runtime refused: " + without_folders(message));
+        const int status = is_about_memory(message) ? ELIZA_ERR_OOM : ELIZA_ERR_FFI_FAULT;
+        throw Failure(status, "the runtime refused: " + without_folders(message));
     }
     std::fprintf(stderr, "%s\n", message);  // the process ends behind this line
 }
@@ -37,4 +48,4 @@ AssertShield::~AssertShield() {
     --shields;
 }
 
-}  // namespace eliza::sight
+}  // namespace eliza
