@@ -3,7 +3,7 @@
 #include "llm/kernel_proof.h"
 
 #include "check.h"
-#include "llm/kv_types.h"
+#include "llm/ggml_types.h"
 
 using eliza::llm::KernelProof;
 using eliza::llm::prove_kernel;

@@ -2,7 +2,7 @@
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
-#include "llm/kv_types.h"
+#include "llm/ggml_types.h"
 #include "llm/runtime.h"
 
 #include <cmath>

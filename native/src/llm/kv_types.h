@@ -8,16 +8,10 @@
 
 namespace eliza::llm {
 
-// The accepted names that this build's ggml really has, plain ones first.
+// The accepted names: ggml's own, then those of the TurboQuant family that this build has and that are proven.
 std::vector<std::string> kv_type_names();
 
 // NULL means f16. Throws Failure(INVALID_ARG) that names the accepted ones.
 ggml_type kv_type(const char * name);
-
-// The type of that name, which must be there.
-ggml_type ggml_type_named(const char * name);
-
-// Whether this build's ggml has a type of that name.
-bool ggml_has_type(const char * name);
 
 }  // namespace eliza::llm

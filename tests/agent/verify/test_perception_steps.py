@@ -123,9 +123,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def files(root: Path, **senses: Path) -> BundleFiles:
+def files(root: Path, *, vision: Path | None = None, asr: Path | None = None) -> BundleFiles:
     text = next(root.glob("text/*.gguf"))
-    return BundleFiles(root=root, text=text, ctx=4096, preset=root / "cache" / "none", **senses)
+    return BundleFiles(root=root, text=text, ctx=4096, preset=root / "cache" / "none", vision=vision, asr=asr)
 
 
 async def test_the_real_engine_sees_and_means(models: Path) -> None:
