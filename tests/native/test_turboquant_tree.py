@@ -11,11 +11,15 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.native.test_backends import ROOT, attempt, run
+from tests.support.tiny_models import NOISE
 from tests.support.turboquant_tree import make_tree, write_products
+
+from eliza_catalog.parts.tiny_text import TARGET, write_tiny_text
 
 BUILDS = ROOT / "build" / "turboquant"
 pytestmark = [pytest.mark.backends, pytest.mark.timeout(3600)]
@@ -34,10 +38,14 @@ from tests.support.text_turns import run
 from eliza_native.context import Context
 from eliza_native.library import open_library
 from eliza_native.text import StreamConfig
+from eliza_catalog.errors import NativeError
 with Context(open_library(None), Path(sys.argv[1])) as context:
     prompt = [11 + place * 37 % 250 for place in range(60)]
     config = StreamConfig(context_size=256, max_tokens=8, cache_type_k=sys.argv[2])
-    print(json.dumps(run(context, prompt, config).tokens))
+    try:
+        print(json.dumps(run(context, prompt, config).tokens))
+    except NativeError as error:
+        sys.exit(error.details["said"])
 """
 
 
@@ -71,6 +79,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a bundle whose heads are whole blocks of these types."""
+    folder = tmp_path_factory.mktemp("wide")
+    (folder / "text").mkdir()
+    write_tiny_text(folder / "text" / "text.gguf", damp=NOISE, layers=replace(TARGET, sliding_head=TARGET.full_head))
+    return folder
+
+
+@pytest.fixture(scope="module")
 def report(library: Path) -> dict[str, object]:
     told: dict[str, object] = json.loads(run(library, REPORT))
     return told
@@ -88,14 +105,15 @@ def test_types_that_nothing_multiplies_are_told_with_that_reason(report: dict[st
     assert all("is there, but no graph operation" in reason for reason in missing.values())
 
 
-def test_a_stream_remembers_in_a_type_that_is_proven(library: Path, models: Path) -> None:
-    tokens = json.loads(run(library, TURN, str(models / "noise"), "tbq4_0"))
-    assert tokens
+@pytest.mark.parametrize("name", ["tbq3_0", "tbq4_0"])
+def test_a_stream_remembers_in_a_type_that_is_proven(library: Path, wide: Path, name: str) -> None:
+    plain = json.loads(run(library, TURN, str(wide), "f16"))
+    assert json.loads(run(library, TURN, str(wide), name))[:1] == plain[:1]
 
 
 @pytest.mark.parametrize("name", ["qjl1_256", "tbq3_tcq"])
-def test_a_stream_refuses_a_type_that_nothing_multiplies(library: Path, models: Path, name: str) -> None:
-    done = attempt(library, TURN, str(models / "noise"), name)
+def test_a_stream_refuses_a_type_that_nothing_multiplies(library: Path, wide: Path, name: str) -> None:
+    done = attempt(library, TURN, str(wide), name)
     assert done.returncode == 1
     assert f"cache type '{name}' is not in this build; accepted: f16" in done.stderr
 

@@ -45,11 +45,11 @@ TARGET = Layers(sliding=(True, False, True, False), width=TEXT_WIDTH, feed_forwa
 DRAFTER = Layers(sliding=(True, False), width=32, feed_forward=64)
 
 
-def write_tiny_text(path: Path, *, damp: float = DAMP) -> None:
+def write_tiny_text(path: Path, *, damp: float = DAMP, layers: Layers = TARGET) -> None:
     """Write the target model (architecture gemma4)."""
     vocabulary, embeddings = tiny_vocabulary(), _embeddings()
     with TinyFile(path, "gemma4", seed=1, damp=damp) as file:
-        _put_sizes(file, TARGET)
+        _put_sizes(file, layers)
         file.put_vocabulary()
         file.header.add_shared_kv_layers(0)
         file.header.add_embedding_length_per_layer_input(_PER_LAYER)
@@ -57,13 +57,13 @@ def write_tiny_text(path: Path, *, damp: float = DAMP) -> None:
         file.put("token_embd.weight", embeddings)
         file.put("output.weight", _head(embeddings, np.eye(TEXT_WIDTH, dtype=np.float32)))
         file.put_flat("output_norm.weight", TEXT_WIDTH)
-        file.put_noise("per_layer_token_embd.weight", len(vocabulary.tokens), _PER_LAYER * len(TARGET.sliding))
-        file.put_noise("per_layer_model_proj.weight", _PER_LAYER * len(TARGET.sliding), TEXT_WIDTH)
+        file.put_noise("per_layer_token_embd.weight", len(vocabulary.tokens), _PER_LAYER * len(layers.sliding))
+        file.put_noise("per_layer_model_proj.weight", _PER_LAYER * len(layers.sliding), TEXT_WIDTH)
         file.put_flat("per_layer_proj_norm.weight", _PER_LAYER)
-        file.put_flat("rope_freqs.weight", TARGET.full_head // 2)
-        for index in range(len(TARGET.sliding)):
-            _put_layer(file, TARGET, index)
-            _put_own_state(file, index)
+        file.put_flat("rope_freqs.weight", layers.full_head // 2)
+        for index in range(len(layers.sliding)):
+            _put_layer(file, layers, index)
+            _put_own_state(file, layers, index)
 
 
 def write_tiny_drafter(path: Path, *, damp: float = DAMP) -> None:
@@ -124,11 +124,11 @@ def _put_layer(file: TinyFile, layers: Layers, index: int) -> None:
     file.put_flat(f"{block}post_ffw_norm.weight", width, file.damp)
 
 
-def _put_own_state(file: TinyFile, index: int) -> None:
+def _put_own_state(file: TinyFile, layers: Layers, index: int) -> None:
     """Put what only the target has: keys, values and the per-layer embedding's way in."""
-    block, head = f"blk.{index}.", TARGET.head_size(index)
-    file.put_noise(f"{block}attn_k.weight", head * TARGET.state_heads, TEXT_WIDTH)
-    file.put_noise(f"{block}attn_v.weight", head * TARGET.state_heads, TEXT_WIDTH)
+    block, head = f"blk.{index}.", layers.head_size(index)
+    file.put_noise(f"{block}attn_k.weight", head * layers.state_heads, TEXT_WIDTH)
+    file.put_noise(f"{block}attn_v.weight", head * layers.state_heads, TEXT_WIDTH)
     file.put_flat(f"{block}attn_k_norm.weight", head)
     file.put_noise(f"{block}inp_gate.weight", _PER_LAYER, TEXT_WIDTH)
     file.put_noise(f"{block}proj.weight", TEXT_WIDTH, _PER_LAYER)
