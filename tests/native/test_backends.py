@@ -23,6 +23,7 @@ ANSWER = """
 import json, sys
 from pathlib import Path
 from tests.support.text_turns import run
+from eliza_catalog.errors import NativeError
 from eliza_native.context import Context
 from eliza_native.library import open_library
 from eliza_native.text import StreamConfig
@@ -31,7 +32,10 @@ report = library.report()
 with Context(library, Path(sys.argv[1])) as context:
     prompt = [11 + place * 41 % 250 for place in range(40)]
     config = StreamConfig(context_size=256, max_tokens=24, n_gpu_layers=int(sys.argv[2]))
-    tokens = run(context, prompt, config).tokens
+    try:
+        tokens = run(context, prompt, config).tokens
+    except NativeError as error:
+        sys.exit(error.details["said"])
 devices = {backend.name: [device.description for device in backend.devices] for backend in report.backends}
 print(json.dumps({"tokens": tokens, "devices": devices, "features": report.cpu_features,
                   "kernels": sorted(report.kernels)}))

@@ -8,13 +8,14 @@
 namespace eliza::llm {
 namespace {
 
-ggml_backend_reg_t cpu_registry() {
+ggml_backend_dev_t find_cpu() {
     start_runtime();
-    ggml_backend_dev_t device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-    if (device == nullptr) {
-        throw Failure(ELIZA_ERR_FFI_FAULT, "the library has no code for this processor");
-    }
-    return ggml_backend_dev_backend_reg(device);
+    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+}
+
+ggml_backend_reg_t cpu_registry() {
+    require_cpu();
+    return ggml_backend_dev_backend_reg(find_cpu());
 }
 
 template <typename Function> Function ask(const char * name) {
@@ -43,9 +44,18 @@ void CpuBackend::set_abort(ggml_abort_callback callback, void * data) const {
     set(backend_.get(), callback, data);
 }
 
+void require_cpu() {
+    if (find_cpu() == nullptr) {
+        throw Failure(ELIZA_ERR_FFI_FAULT, "the library has no code for this processor");
+    }
+}
+
 std::vector<std::string> cpu_features() {
     std::vector<std::string> names;
-    const auto               features = ask<ggml_backend_get_features_t>("ggml_backend_get_features");
+    if (find_cpu() == nullptr) {
+        return names;
+    }
+    const auto features = ask<ggml_backend_get_features_t>("ggml_backend_get_features");
     for (const ggml_backend_feature * each = features(cpu_registry()); each->name != nullptr; ++each) {
         if (std::string(each->value) == "1") {  // absent ones are not listed, others carry a number
             names.emplace_back(each->name);

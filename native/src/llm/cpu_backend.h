@@ -25,6 +25,9 @@ class CpuBackend {
     ggml_backend_ptr backend_;
 };
 
+// Throws Failure(FFI_FAULT) when the library came without code for this processor.
+void require_cpu();
+
 // The instruction sets that the CPU code uses here, as ggml spells them ("AVX2", "AVX512_BF16", "NEON").
 std::vector<std::string> cpu_features();
 bool                     has_cpu_feature(const char * name);

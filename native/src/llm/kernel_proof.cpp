@@ -122,6 +122,9 @@ KernelProof prove_kernel(const std::string & kernel, const std::string & type) {
         proof.reason = "the type " + type + " is there, but no graph operation that multiplies it";
         return proof;
     }
+    if (ggml_backend_dev_count() == 0) {
+        proof.reason = "the type " + type + " is there, but no device that could run it";
+    }
     for (size_t i = 0; i < ggml_backend_dev_count() && proof.reason.empty(); ++i) {
         proof.reason = doubt_on(ggml_backend_dev_get(i), found);
     }

@@ -3,6 +3,7 @@
 #include "abi/guard.h"
 #include "ggml-backend.h"
 #include "llm/checksum.h"
+#include "llm/cpu_backend.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
 
@@ -42,6 +43,7 @@ std::string mark_file(const std::filesystem::path & path) {
 }  // namespace
 
 llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layers) {
+    require_cpu();
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers       = n_gpu_layers;
     params.load_mode          = LLAMA_LOAD_MODE_MMAP;
