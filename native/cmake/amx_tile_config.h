@@ -7,7 +7,7 @@
 #include <immintrin.h>
 
 static inline void eliza_tile_loadconfig(const void * config) {
-    __asm__ volatile("ldtilecfg\t%X0" : : "m"(*static_cast<const char (*)[64]>(config)));
+    __asm__ volatile("ldtilecfg\t%0" : : "m"(*static_cast<const char (*)[64]>(config)));
 }
 
 #undef _tile_loadconfig

@@ -71,6 +71,11 @@ if("vulkan" IN_LIST ELIZA_BACKENDS AND NOT MSVC)
                APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/vulkan_layer_settings.h")
 endif()
 
+if(NOT MSVC)
+  set_property(SOURCE "${ELIZA_LLAMA_DIR}/src/llama-grammar.cpp" DIRECTORY "${ELIZA_LLAMA_DIR}/src"
+               APPEND PROPERTY COMPILE_OPTIONS -include "${CMAKE_CURRENT_SOURCE_DIR}/cmake/quiet_grammar.h")
+endif()
+
 # GCC's tile configuration intrinsic needs a correct twin on CPUs with AMX; the header says why.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE "${ELIZA_LLAMA_DIR}/ggml/src/ggml-cpu/amx/mmq.cpp" DIRECTORY "${ELIZA_LLAMA_DIR}/ggml/src"

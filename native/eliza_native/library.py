@@ -175,6 +175,7 @@ def open_library(path: Path | None = None) -> Library:
         return _OPENED[found]
 
 
+_SPINS: Final = "2000"
 _LOCK: Final = threading.Lock()
 _OPENED: Final[dict[Path, Library]] = {}
 _UNPACKED: Final = ExitStack()
@@ -194,6 +195,7 @@ def _default_path() -> Path:
 
 def _load(path: Path) -> Any:
     _check_layouts()
+    _wait_briefly()
     try:
         if sys.platform == "win32":
             _UNPACKED.enter_context(os.add_dll_directory(str(path.parent)))
@@ -201,6 +203,16 @@ def _load(path: Path) -> Any:
     except OSError as error:
         message = "Eliza-1's engine cannot be loaded."
         raise NativeError("library_absent", message, details={"path": str(path), "said": str(error)}) from error
+
+
+def _wait_briefly() -> None:
+    """Let threads that wait for each other spin for microseconds, not milliseconds, unless the user chose otherwise.
+
+    GNU's OpenMP spins long by default. On a busy machine each of the hundreds of meetings of a token then lasts until
+    the scheduler brings the other thread back. It reads this once, when it is loaded together with the library.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
 
 
 def _check_layouts() -> None:

@@ -9,7 +9,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t * data, size_t size) {
     std::istringstream                 lines(std::string(reinterpret_cast<const char *>(data), size));
     std::vector<std::filesystem::path> files;
     for (std::string line; std::getline(lines, line);) {
-        files.emplace_back(line);
+        if (!line.empty()) {  // no folder has a file without a name
+            files.emplace_back(line);
+        }
     }
     fuzz::expect_answer([&] {
         const auto chosen = eliza::asr::choose_models(files);

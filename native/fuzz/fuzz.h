@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <string>
 
 namespace fuzz {
@@ -26,7 +27,7 @@ template <typename Read> void expect_answer(Read && read) {
 // One file of this process, with these bytes.
 inline std::filesystem::path file_with(const uint8_t * data, size_t size) {
     static const std::filesystem::path path =
-        std::filesystem::temp_directory_path() / ("eliza-fuzz-" + std::to_string(std::rand()) + ".bin");
+        std::filesystem::temp_directory_path() / ("eliza-fuzz-" + std::to_string(std::random_device()()) + ".bin");
     FILE * file = std::fopen(path.c_str(), "wb");
     if (file == nullptr || std::fwrite(data, 1, size, file) != size || std::fclose(file) != 0) {
         std::abort();

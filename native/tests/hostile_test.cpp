@@ -73,6 +73,22 @@ template <typename Change> void refuse_change(const Bundle & bundle, Change && c
     refuse_settings(bundle, settings);
 }
 
+void absurd_sizes_are_refused_before_anything_is_read() {
+    const Bundle  bundle(models() / "sure");
+    const Stream  stream(bundle, config());
+    const int     bad = ELIZA_ERR_INVALID_ARG;
+    const int32_t id  = 5;
+    char          text[16];
+    float         pcm[4];
+    for (const size_t count : {SIZE_MAX, SIZE_MAX / 4 + 1, SIZE_MAX / 8, size_t{1} << 31}) {
+        CHECK(eliza_inference_detokenize(bundle.get(), &id, count, 0, 0, text, sizeof(text), nullptr) == bad);
+        CHECK(eliza_inference_llm_stream_prefill(stream.get(), &id, count, nullptr) == bad);
+        CHECK(eliza_inference_tts_synthesize(bundle.get(), "a", count, nullptr, pcm, 4, nullptr) == bad);
+    }
+    CHECK(eliza_inference_llm_stream_prefill(stream.get(), &id, 1, nullptr) >= 0);
+    CHECK(eliza_inference_llm_stream_prefill(stream.get(), &id, SIZE_MAX, nullptr) == bad);
+}
+
 void settings_out_of_range_are_refused() {
     const Bundle bundle(models() / "sure");
     using Config = eliza_llm_stream_config_t;
@@ -209,6 +225,7 @@ int main() {
     fs::create_directories(scratch);
     null_is_an_error_everywhere();
     a_stream_survives_null_buffers();
+    absurd_sizes_are_refused_before_anything_is_read();
     settings_out_of_range_are_refused();
     an_unknown_cache_type_names_the_known();
     broken_files_are_errors(scratch);

@@ -132,6 +132,22 @@ void long_texts_are_split_and_streams_come_in_blocks() {
     CHECK(listener.finals == 1);
 }
 
+// Speech holds the voice while it tells; asking for it from there would wait for itself.
+void a_listener_that_speaks_is_told_no() {
+    const auto interrupt = [](const float *, size_t, int is_final, void * data) {
+        float      sound[8];
+        const bool is_refused = eliza_inference_kokoro_synthesize(spoken().get(), "hello", 5, 1.0f, sound, 8,
+                                                                  nullptr) == ELIZA_ERR_INVALID_ARG &&
+                                eliza_inference_mmap_evict(spoken().get(), "tts", nullptr) == ELIZA_ERR_INVALID_ARG;
+        *static_cast<int *>(data) += is_final != 0 || is_refused ? 1 : 1000;
+        return 0;
+    };
+    int told = 0;
+    CHECK(eliza_inference_kokoro_synthesize_ipa_stream(spoken().get(), phrase, std::strlen(phrase), 1.0f, interrupt,
+                                                       &told, nullptr) == ELIZA_OK);
+    CHECK(told > 1 && told < 1000);
+}
+
 void a_listener_may_stop_at_any_block() {
     for (const size_t after : {1, 2, 3}) {
         Listener listener;
@@ -253,6 +269,7 @@ int main() {
     Said again;
     CHECK(load(spoken(), voice_file(), style_file(), again) == ELIZA_OK);
     a_listener_may_stop_at_any_block();
+    a_listener_that_speaks_is_told_no();
     cancels_at_any_moment();
     broken_models_are_refused_by_name();
     Said after;

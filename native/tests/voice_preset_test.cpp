@@ -6,6 +6,10 @@
 
 #include <cmath>
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
 using namespace tests;
 using eliza::bundle::parse_voice_preset;
 using eliza::bundle::VoicePreset;
@@ -179,6 +183,14 @@ void a_preset_may_hold_the_table_itself() {
     CHECK(say(bundle, "hello", "inside").status > 0);
 }
 
+void a_pipe_is_no_preset() {
+#if !defined(_WIN32)
+    const Home home;
+    CHECK(mkfifo((home.folder / "cache" / "voice-preset-default.bin").c_str(), 0600) == 0);
+    CHECK(say(Bundle(home.folder), "hello", nullptr).status == ELIZA_ERR_BUNDLE_INVALID);
+#endif
+}
+
 void ready_phrases_need_no_synthesis() {
     const Home home;
     home.put("default", preset(2, {"", le32(1) + phrase("One moment.", 24000, std::vector<float>(5000, 0.25f))}));
@@ -204,6 +216,7 @@ int main() {
     a_preset_names_its_voice();
     the_default_preset_decides_for_nobody_in_particular();
     a_preset_may_hold_the_table_itself();
+    a_pipe_is_no_preset();
     ready_phrases_need_no_synthesis();
     return 0;
 }

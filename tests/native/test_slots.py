@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +75,14 @@ def test_the_same_key_or_slot_reads_a_prompt_once(context: Context, keyed: dict[
     assert answer(context, config) == (expected, 0)
     assert answer(context, config) == (expected, len(PROMPT) - 1)
     assert answer(context) == (expected, 0)
+
+
+def test_a_slot_takes_the_place_of_files_only(context: Context, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with TextStream(context, CONFIG) as stream:
+        stream.prefill(PROMPT)
+        for name in ("pipe", "."):
+            with pytest.raises(NativeError) as caught:
+                stream.save_slot(tmp_path / name)
+            assert "something that is no file" in caught.value.details["said"]
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]

@@ -16,6 +16,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from eliza_catalog.parts.tiny_file import DAMP
 from eliza_catalog.parts.tiny_hearing import TINY_SENTENCE, TinyHearing, write_tiny_hearing
 from eliza_catalog.parts.tiny_projector import write_tiny_projector
 from eliza_catalog.parts.tiny_text import write_tiny_drafter, write_tiny_text
@@ -34,12 +35,11 @@ HEARING = {
 
 def write_tiny_models(into: Path) -> None:
     """Write all of them below `into`; the same bytes every time."""
-    for name, damp in (("sure", None), ("noise", NOISE)):
+    for name, damp in (("sure", DAMP), ("noise", NOISE)):
         for folder in ("text", "mtp"):
             (into / name / folder).mkdir(parents=True, exist_ok=True)
-        options = {} if damp is None else {"damp": damp}
-        write_tiny_text(into / name / "text" / "text.gguf", **options)
-        write_tiny_drafter(into / name / "mtp" / "drafter-2b.gguf", **options)
+        write_tiny_text(into / name / "text" / "text.gguf", damp=damp)
+        write_tiny_drafter(into / name / "mtp" / "drafter-2b.gguf", damp=damp)
     write_tiny_projector(into / "mmproj.gguf")
     for seeing, hearing in (("sure", "ear"), ("noise", "murmur")):
         _copy(into / "mmproj.gguf", into / seeing / "vision" / "mmproj.gguf")

@@ -10,6 +10,11 @@
  *    a time, except for the *_cancel calls, which may come from any thread.
  *  - After a fork the child may call nothing that computes (ELIZA_ERR_FFI_FAULT); closing there does nothing. A child
  *    that was forked before the first eliza_inference_create is its own master.
+ *  - A callback may ask the same context for anything but speech and the region "tts" (ELIZA_ERR_INVALID_ARG).
+ *  - With GNU's OpenMP, set GOMP_SPINCOUNT=2000 before loading: its default makes a busy machine wait for itself.
+ *  - Every thread that calls needs 256 KiB of stack or more.
+ *  - The files of an open bundle are mapped. Deleting or replacing one (by rename) is safe; a file that is cut short in
+ *    place takes the process with it, as with every mapped file.
  *  - A family that this build lacks answers its *_supported() with 0 and every other call with
  *    ELIZA_ERR_NOT_IMPLEMENTED.
  *

@@ -1,6 +1,7 @@
 // One opened bundle. Every engine keeps its own state behind a pointer that only its own room knows.
 #pragma once
 
+#include "abi/owned_mutex.h"
 #include "eliza/inference.h"
 
 #include <atomic>
@@ -68,11 +69,12 @@ struct EliInferenceContext {
     std::unique_ptr<eliza::asr::Recognizer> recognizer;
     bool                                    is_asr_evicted = false;
 
-    // speech: tts_mutex admits one synthesis at a time; tts_cancel may be set from any thread
-    std::mutex                            tts_mutex;
+    // speech: tts_mutex admits one synthesis at a time and is held while chunks go to the host; tts_cancel may be set
+    // from any thread
+    eliza::OwnedMutex                     tts_mutex;
     std::shared_ptr<eliza::kokoro::Voice> voice;
     bool                                  is_tts_evicted = false;
     std::atomic<bool>                     tts_cancel{false};
-    // by id; read once, a null entry says that the bundle has none of that id
+    // by id; read once
     std::map<std::string, std::shared_ptr<const eliza::bundle::VoicePreset>> presets;
 };

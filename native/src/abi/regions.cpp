@@ -86,7 +86,7 @@ std::shared_ptr<sight::Projector> load_projector(EliInferenceContext & ctx, cons
 }
 
 void set_tts_evicted(EliInferenceContext & ctx, bool is_evicted) {
-    const std::lock_guard<std::mutex> lock(ctx.tts_mutex);
+    const std::lock_guard lock(ctx.tts_mutex);
     ctx.is_tts_evicted = is_evicted;
     if (is_evicted) {
         ctx.voice.reset();

@@ -18,6 +18,7 @@ using eliza::kokoro::Manner;
 using eliza::kokoro::Voice;
 
 constexpr int    sample_rate_hz = 24000;
+constexpr size_t longest_text   = 1 << 20;
 constexpr size_t block_samples  = 2400;  // 100 ms: how far a listener may be from a cancel
 
 struct Words {
@@ -57,7 +58,8 @@ void speak(EliInferenceContext * ctx, const Words & words, bool by_sentence, con
            const eliza::kokoro::Sink & sink) {
     require(ctx != nullptr, "the context is NULL");
     require(words.text != nullptr || words.length == 0, "the text is NULL");
-    const std::lock_guard<std::mutex> lock(ctx->tts_mutex);
+    require(words.length <= longest_text, "the text has more than 1048576 bytes");
+    const std::lock_guard lock(ctx->tts_mutex);
     ctx->tts_cancel.store(false);
     const std::vector<float> ready = ready_sound(*ctx, speaker, words);
     if (!ready.empty()) {
@@ -117,7 +119,7 @@ int eliza_inference_kokoro_load(EliInferenceContext * ctx, const char * gguf_pat
                                 int style_dim, char ** out_error) {
     return guarded(out_error, [&] {
         require(ctx != nullptr && gguf_path != nullptr && voice_bin_path != nullptr, "an argument is NULL");
-        const std::lock_guard<std::mutex> lock(ctx->tts_mutex);
+        const std::lock_guard lock(ctx->tts_mutex);
         eliza::load_voice(*ctx, std::filesystem::u8path(gguf_path), std::filesystem::u8path(voice_bin_path), style_dim);
         return ELIZA_OK;
     });

@@ -9,7 +9,8 @@
 
 namespace {
 
-constexpr int all_layers = -1;
+constexpr int    all_layers  = -1;
+constexpr size_t most_tokens = size_t{1} << 30;
 
 int * malloced_copy(const std::vector<llama_token> & tokens) {
     // malloc(0) may be NULL, and the caller frees also when the count is 0.
@@ -50,6 +51,7 @@ int eliza_inference_detokenize(EliInferenceContext * ctx, const int * tokens, si
     return eliza::guarded(out_error, [&] {
         eliza::require(ctx != nullptr && out_text != nullptr, "ctx and out_text must not be NULL");
         eliza::require(tokens != nullptr || num_tokens == 0, "tokens is NULL");
+        eliza::require(num_tokens <= most_tokens, "too many tokens");
         const auto        model = eliza::require_text_model(*ctx, all_layers);
         const std::string text  = eliza::llm::detokenize(model->vocab(), {tokens, tokens + num_tokens},
                                                          remove_special != 0, unparse_special != 0);

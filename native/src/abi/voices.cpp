@@ -117,7 +117,8 @@ const bundle::VoicePreset * voice_preset(EliInferenceContext & ctx, const char *
     if (known != ctx.presets.end()) {
         return known->second.get();
     }
-    return (ctx.presets[id] = find_preset(ctx, id)).get();
+    auto found = find_preset(ctx, id);  // ids that the bundle lacks are not kept: a host may ask for any number
+    return found == nullptr ? nullptr : (ctx.presets[id] = std::move(found)).get();
 }
 
 kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) {

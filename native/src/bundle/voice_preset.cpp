@@ -221,9 +221,13 @@ VoicePreset parse_voice_preset(std::string_view bytes) {
 
 VoicePreset read_voice_preset(const std::filesystem::path & file) {
     std::error_code failed;
-    const auto      size = std::filesystem::file_size(file, failed);
-    std::ifstream   stream(file, std::ios::binary);
-    if (failed || !stream || size > largest_bytes) {
+    // Only opening a pipe would wait for somebody to write.
+    const auto    size = std::filesystem::is_regular_file(file, failed) ? std::filesystem::file_size(file, failed) : 0;
+    std::ifstream stream;
+    if (!failed && size > 0) {
+        stream.open(file, std::ios::binary);
+    }
+    if (!stream.is_open() || size > largest_bytes) {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID, "the voice preset '" + file.filename().u8string() + "' cannot be read");
     }
     std::string bytes(size, '\0');

@@ -5,7 +5,16 @@
 #include <vector>
 
 // The sanitizers do not see what tile instructions touch, so instrumented builds take the ordinary path.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ELIZA_INSTRUMENTED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define ELIZA_INSTRUMENTED 1
+#endif
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(ELIZA_INSTRUMENTED)
 #define ELIZA_HAS_TILES 1
 #include <cpuid.h>
 #include <immintrin.h>
@@ -48,10 +57,10 @@ static_assert(sizeof(TileConfig) == 64, "the processor reads 64 bytes");
 
 // The compiler's own intrinsics name only part of the configuration as read or written; these name all of it.
 __attribute__((target("amx-tile"))) void load_config(const TileConfig & config) {
-    __asm__ volatile("ldtilecfg\t%X0" : : "m"(config));
+    __asm__ volatile("ldtilecfg\t%0" : : "m"(config));
 }
 __attribute__((target("amx-tile"))) void store_config(TileConfig & config) {
-    __asm__ volatile("sttilecfg\t%X0" : "=m"(config));
+    __asm__ volatile("sttilecfg\t%0" : "=m"(config));
 }
 
 // Eight full tiles for one scope. ggml's own matrix kernels keep theirs per thread, so it is put back.

@@ -20,6 +20,9 @@ NextToken judge(const float * logits, int vocab_size, llama_token target) {
     for (int id = 0; id < vocab_size; ++id) {
         sum += std::exp(static_cast<double>(logits[id]) - *top);
     }
+    if (!std::isfinite(sum)) {
+        throw Failure(ELIZA_ERR_FFI_FAULT, "the text model computes no numbers");
+    }
     return {static_cast<float>(std::exp(static_cast<double>(logits[target]) - *top) / sum),
             static_cast<llama_token>(top - logits), static_cast<float>(1.0 / sum)};
 }

@@ -1,6 +1,7 @@
 #include "llm/sampler.h"
 
 #include "abi/guard.h"
+#include "llm/grammar_check.h"
 #include "llm/runtime.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ llama_sampler_ptr make_grammar(const llama_vocab * vocab, const std::string & gr
     if (grammar.empty()) {
         return nullptr;
     }
+    check_grammar(grammar);
     forget_runtime_errors();
     llama_sampler_ptr sampler(llama_sampler_init_grammar(vocab, grammar.c_str(), "root"));
     if (sampler == nullptr) {

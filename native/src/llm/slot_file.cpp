@@ -52,6 +52,8 @@ void write_slot(const Slot & slot, const std::string & path_utf8) {
     const fs::path  path    = fs::u8path(path_utf8);
     const fs::path  partial = fs::u8path(path_utf8 + ".part");
     std::error_code failed;
+    const bool      is_free = fs::status(path, failed).type() == fs::file_type::not_found;
+    require(is_free || fs::is_regular_file(path, failed), "the slot's name belongs to something that is no file");
     fs::remove(partial, failed);  // left by a process that died
     const std::vector<uint8_t> bytes = encode_slot(slot);
     File                       file  = open_private(partial);

@@ -6,6 +6,7 @@
 #include "llm/cpu_backend.h"
 #include "llm/gguf_facts.h"
 #include "llm/runtime.h"
+#include "llm/text_header.h"
 
 #include <array>
 #include <fstream>
@@ -44,6 +45,7 @@ std::string mark_file(const std::filesystem::path & path) {
 
 llama_model_ptr load_weights(const std::filesystem::path & path, int n_gpu_layers) {
     require_cpu();
+    check_text_header(path);
     llama_model_params params = llama_model_default_params();
     params.n_gpu_layers       = n_gpu_layers;
     params.load_mode          = LLAMA_LOAD_MODE_MMAP;
@@ -68,6 +70,9 @@ TextModel::TextModel(const std::filesystem::path & path, int n_gpu_layers) : pat
         architecture_ == "gemma4-assistant") {
         throw Failure(ELIZA_ERR_BUNDLE_INVALID,
                       "'" + path.u8string() + "' (" + architecture_ + ") is not a text generation model");
+    }
+    if (llama_vocab_get_add_bos(vocab()) && llama_vocab_bos(vocab()) == LLAMA_TOKEN_NULL) {
+        throw Failure(ELIZA_ERR_BUNDLE_INVALID, "'" + path.u8string() + "' begins with a token that it lacks");
     }
 }
 

@@ -20,6 +20,9 @@ bool is_cancelled(void * flag) {
     return static_cast<std::atomic<bool> *>(flag)->load(std::memory_order_relaxed);
 }
 
+// Only to ask what memory more would need takes seconds and gigabytes.
+constexpr int most_tokens = 1 << 22;
+
 int checked_limit(const TextModel & model, int wanted) {
     const int trained = model.trained_context();
     if (wanted > trained) {
@@ -28,7 +31,9 @@ int checked_limit(const TextModel & model, int wanted) {
                                                  ")");
     }
     require(wanted == 0 || wanted >= smallest_capacity, "context_size must be 0 or at least 8");
-    return wanted == 0 ? trained : wanted;
+    const int tokens = wanted == 0 ? trained : wanted;
+    require(tokens <= most_tokens, "a context has at most 4194304 tokens");
+    return tokens;
 }
 
 }  // namespace
@@ -133,6 +138,7 @@ void TextStream::prefill(const llama_token * ids, size_t count) {
         return;
     }
     const int vocab_size = model_->vocab_size();
+    require(count <= static_cast<size_t>(limit_), "the prompt is longer than the context");
     require(std::all_of(ids, ids + count, [&](llama_token id) { return id >= 0 && id < vocab_size; }),
             "a token id lies outside the vocabulary");
     const size_t wanted = static_cast<size_t>(cells_used()) + (pending_ ? 1 : 0) + count;

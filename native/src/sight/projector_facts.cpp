@@ -1,9 +1,7 @@
 #include "sight/projector_facts.h"
 
-#include "abi/guard.h"
-#include "ggml-cpp.h"
-#include "gguf.h"
 #include "llm/gguf_facts.h"
+#include "llm/gguf_header.h"
 #include "sight/projector_needs.h"
 
 #include <algorithm>
@@ -22,69 +20,19 @@ constexpr std::array vision_kinds = {"gemma3",         "gemma4v",          "gemm
                                      "qwen2vl_merger", "qwen2.5vl_merger", "qwen3vl_merger"};
 constexpr std::array audio_kinds  = {"gemma4a", "gemma4ua", "qwen3a"};
 
-class Header {
-  public:
-    explicit Header(const std::filesystem::path & path) : name_("'" + path.u8string() + "'") {
-        ggml_context * meta = nullptr;
-        gguf_.reset(gguf_init_from_file(path.u8string().c_str(), {/*.no_alloc =*/true, /*.ctx =*/&meta}));
-        tensors_.reset(meta);
-        if (gguf_ == nullptr) {
-            refuse("is not a readable GGUF file");
+using Header = llm::GgufHeader;
+
+// Only the computation would notice a type that it has no code for, and that is too late.
+void check_types(const Header & file) {
+    file.for_each_tensor([&](const ggml_tensor & t) {
+        const bool is_plain = t.type == GGML_TYPE_F32 || t.type == GGML_TYPE_F16 || t.type == GGML_TYPE_BF16;
+        const bool is_whole = ggml_n_dims(&t) == 2 && ggml_is_quantized(t.type);
+        const bool is_small = ggml_n_dims(&t) == 1 || std::strstr(t.name, ".conv_dw.") != nullptr;
+        if ((is_small && t.type != GGML_TYPE_F32) || (!is_plain && !is_whole)) {
+            file.refuse_type(t);
         }
-    }
-
-    [[noreturn]] void refuse(const std::string & why, int status = ELIZA_ERR_BUNDLE_INVALID) const {
-        throw Failure(status, name_ + " " + why);
-    }
-
-    bool flag(const char * key) const {
-        const int64_t id = find(key, GGUF_TYPE_BOOL);
-        return id >= 0 && gguf_get_val_bool(gguf_.get(), id);
-    }
-
-    std::string text(const std::string & key) const {
-        const int64_t id = find(key, GGUF_TYPE_STRING);
-        return id < 0 ? "" : gguf_get_val_str(gguf_.get(), id);
-    }
-
-    // A number between `least` and `most`; `absent` when there is none.
-    int64_t number(const std::string & key, int64_t least, int64_t most, int64_t absent = -1) const {
-        const int64_t id    = find(key, GGUF_TYPE_UINT32);
-        const int64_t value = id < 0 ? absent : gguf_get_val_u32(gguf_.get(), id);
-        if (value < least || value > most) {
-            refuse(id < 0 ? "lacks " + key : "says " + std::to_string(value) + " for " + key);
-        }
-        return value;
-    }
-
-    const ggml_tensor * tensor(const char * name) const { return ggml_get_tensor(tensors_.get(), name); }
-
-    // Only the computation would notice a type that it has no code for, and that is too late.
-    void check_types() const {
-        for (ggml_tensor * t = ggml_get_first_tensor(tensors_.get()); t != nullptr;
-             t               = ggml_get_next_tensor(tensors_.get(), t)) {
-            const bool is_plain = t->type == GGML_TYPE_F32 || t->type == GGML_TYPE_F16 || t->type == GGML_TYPE_BF16;
-            const bool is_whole = ggml_n_dims(t) == 2 && ggml_is_quantized(t->type);
-            const bool is_small = ggml_n_dims(t) == 1 || std::strstr(t->name, ".conv_dw.") != nullptr;
-            if ((is_small && t->type != GGML_TYPE_F32) || (!is_plain && !is_whole)) {
-                refuse(std::string("has a tensor of type ") + ggml_type_name(t->type) + ": " + t->name);
-            }
-        }
-    }
-
-  private:
-    int64_t find(const std::string & key, gguf_type type) const {
-        const int64_t id = gguf_find_key(gguf_.get(), key.c_str());
-        if (id >= 0 && gguf_get_kv_type(gguf_.get(), id) != type) {
-            refuse("has " + key + " in another type than " + gguf_type_name(type));
-        }
-        return id;
-    }
-
-    std::string      name_;
-    gguf_context_ptr gguf_;
-    ggml_context_ptr tensors_;
-};
+    });
+}
 
 template <size_t Count>
 void check_kind(const Header & file, const std::string & kind, const std::array<const char *, Count> & known) {
@@ -107,11 +55,12 @@ int check_sizes(const Header & file, const std::string & sense, const std::strin
     const int64_t     width  = file.number(prefix + "embedding_length", 1, 65536);
     const int64_t     shared = file.number(prefix + "attention.head_count_kv", layers > 0 ? 1 : 0, 1024, heads);
     file.number(prefix + "feed_forward_length", 0, 1 << 20);
+    file.check_epsilon(prefix + "attention.layer_norm_epsilon");
     if (layers > 0 && (width % heads != 0 || heads % shared != 0)) {
         file.refuse("does not divide its width by its heads");
     }
     const std::string missing = first_missing_tensor(
-        kind, static_cast<int>(layers), [&](const std::string & name) { return file.tensor(name.c_str()) != nullptr; });
+        kind, static_cast<int>(layers), [&](const std::string & name) { return file.tensor(name) != nullptr; });
     if (!missing.empty()) {
         file.refuse("lacks the tensor " + missing);
     }
@@ -171,7 +120,7 @@ ProjectorFacts read_projector_facts(const std::filesystem::path & path) {
     if (architecture != "clip") {
         file.refuse("is a model of the architecture '" + architecture + "', not a projector");
     }
-    file.check_types();
+    check_types(file);
     ProjectorFacts facts;
     if (file.flag("clip.has_vision_encoder")) {
         facts.vision = kind_of(file, "vision");

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+// clang 16 dies of these products when it optimises; 19 does not.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && (!defined(__clang__) || __clang_major__ > 16)
 #define ELIZA_HAS_WIDE 1
 #include <immintrin.h>
 #if !defined(__clang__)  // GCC's own header leaves what is masked out unset, and GCC warns of that here
