@@ -60,7 +60,7 @@ void check_heads(const GgufHeader & file, const std::string & prefix, int64_t la
 
 void check_turns(const GgufHeader & file, const std::string & arch) {
     const auto    heads  = file.numbers(arch + ".attention.head_count");
-    const int64_t width  = file.number(arch + ".embedding_length", 1, widest);
+    const int64_t width  = file.number(arch + ".embedding_length", 1, widest, widest);
     const int64_t most   = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
     const int64_t head   = file.number(arch + ".attention.key_length", 1, widest, most > 0 ? width / most : width);
     const int64_t window = file.number(arch + ".attention.key_length_swa", 1, widest, head);
