@@ -50,7 +50,10 @@ int listen(const float * pcm, size_t count, int is_final, void * data) {
     auto & listener = *static_cast<Listener *>(data);
     CHECK(count <= 2400 && (count == 0 || pcm != nullptr));
     CHECK(listener.finals == 0);
-    listener.finals += is_final != 0 ? 1 : 0;
+    if (is_final != 0) {
+        ++listener.finals;
+        return 1;  // what it answers does not count
+    }
     listener.samples += count;
     return ++listener.blocks >= listener.stop_after ? 1 : 0;
 }
@@ -135,24 +138,28 @@ void long_texts_are_split_and_streams_come_in_blocks() {
 // Speech holds the voice while it tells; asking for it from there would wait for itself.
 void a_listener_that_speaks_is_told_no() {
     const auto interrupt = [](const float *, size_t, int is_final, void * data) {
+        if (is_final != 0) {
+            return 0;  // the voice is free again
+        }
         float      sound[8];
         const bool is_refused = eliza_inference_kokoro_synthesize(spoken().get(), "hello", 5, 1.0f, sound, 8,
                                                                   nullptr) == ELIZA_ERR_INVALID_ARG &&
                                 eliza_inference_mmap_evict(spoken().get(), "tts", nullptr) == ELIZA_ERR_INVALID_ARG;
-        *static_cast<int *>(data) += is_final != 0 || is_refused ? 1 : 1000;
+        *static_cast<int *>(data) += is_refused ? 1 : 1000;
         return 0;
     };
     int told = 0;
     CHECK(eliza_inference_kokoro_synthesize_ipa_stream(spoken().get(), phrase, std::strlen(phrase), 1.0f, interrupt,
                                                        &told, nullptr) == ELIZA_OK);
-    CHECK(told > 1 && told < 1000);
+    CHECK(told > 0 && told < 1000);
 }
 
 void a_listener_may_stop_at_any_block() {
     for (const size_t after : {1, 2, 3}) {
         Listener listener;
         listener.stop_after = after;
-        CHECK(stream(spoken(), phrase, listener) == ELIZA_ERR_CANCELLED && listener.blocks == after);
+        CHECK(stream(spoken(), phrase, listener) == ELIZA_ERR_CANCELLED && listener.blocks == after &&
+              listener.finals == 1);
     }
 }
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 # What a program does with little room: every family once. Prints the error codes that it met.
 HUNGRY = """
-import resource, sys
+import resource, sys, threading
 from array import array
 from pathlib import Path
 from eliza_catalog.errors import NativeError
@@ -35,17 +35,17 @@ from eliza_native.vision import describe_image
 
 models, room_mib, picture = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]).read_bytes()
 library = open_library(None)
-held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-limit = held + (room_mib << 20)
-resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+finished = []
 
-def generate(context):
-    with TextStream(context, StreamConfig(context_size=4096, max_tokens=8)) as stream:
-        stream.prefill([11 + place % 200 for place in range(600)])
-        while not stream.next().final:
-            pass
+def starve():
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limit = held + (room_mib << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    with Context(library, models / "noise") as noise, Context(library, models / "hearing") as ears:
+        use_everything(noise, ears)
+    finished.append(True)
 
-with Context(library, models / "noise") as noise, Context(library, models / "hearing") as ears:
+def use_everything(noise, ears):
     for use in (
         lambda: generate(noise), lambda: embed(noise, "word " * 40), lambda: end_of_turn(noise, [11, 12], 20),
         lambda: describe_image(noise, picture), lambda: Hearing(ears).transcribe(array("f", [0.1, -0.1] * 20000)),
@@ -59,6 +59,19 @@ with Context(library, models / "noise") as noise, Context(library, models / "hea
             print(error.code, error.details, file=sys.stderr)
         except MemoryError:  # Python itself has no room left
             print("python")
+
+def generate(context):
+    with TextStream(context, StreamConfig(context_size=4096, max_tokens=8)) as stream:
+        stream.prefill([11 + place % 200 for place in range(600)])
+        while not stream.next().final:
+            pass
+
+# A main thread's stack grows while it runs, and dies where it cannot; another thread's is whole from the start.
+threading.stack_size(16 << 20)
+starving = threading.Thread(target=starve)
+starving.start()
+starving.join()
+sys.exit(0 if finished else 1)
 """
 
 

@@ -114,7 +114,7 @@ def test_from_nothing_to_a_spoken_answer(tmp_path: Path, hub_folder: Path) -> No
         again = asked_paths(tmp_path / "log")[before:]
     assert first.code == second.code == 0
     assert first.document["status"]["state"] == "ready"
-    assert [step["passed"] for step in first.document["report"]["steps"]] == [True] * 5
+    assert [step["passed"] for step in first.document["report"]["steps"]] == [True] * 6
     assert all(path.endswith(MANIFEST_NAME) for path in again), "a second run fetches no weight again"
     assert agent(state, "status").document["active"]["standin"] is True
     answer = agent(state, "ask", "Hello?", "--speak", str(tmp_path / "a.wav"))

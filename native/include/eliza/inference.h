@@ -121,7 +121,7 @@ typedef struct eliza_llm_stream_config_t {
     const char * cache_type_k;     /* 64: NULL = f16 */
     const char * cache_type_v;     /* 72: NULL = f16 */
     int32_t      context_size;     /* 80: tokens, 0 = what the model was trained for */
-    int32_t      reserved;         /* 84: zero */
+    int32_t      reserved;         /* 84: padding, never read */
 } eliza_llm_stream_config_t;       /* 88 bytes; the caller zero-fills it */
 
 ELIZA_API int eliza_inference_llm_stream_supported(void);
@@ -205,7 +205,8 @@ ELIZA_API int eliza_inference_llm_eot_score(EliInferenceContext * ctx, const int
 
 /* --- speech: the tier's voice, 24 kHz mono float ------------------------------------------------------ */
 
-/* Non-zero cancels. A last call with is_final = 1 (possibly no samples) always comes after a success. */
+/* Non-zero cancels. A last call with is_final = 1 and no samples always comes once a synthesis began, after a cancel
+ * and a failure too; what it answers does not count. */
 typedef int (*eliza_tts_chunk_callback)(const float * pcm, size_t num_samples, int is_final, void * user_data);
 
 ELIZA_API int eliza_inference_tts_synthesize(EliInferenceContext * ctx, const char * text, size_t text_len,

@@ -82,6 +82,9 @@ int eliza_inference_llm_stream_next(EliLlmStream * stream, int32_t * tokens_out,
 }
 
 int eliza_inference_llm_stream_cancel(EliLlmStream * stream) {
+    if (stream == nullptr) {
+        return ELIZA_OK;  // nothing is left to stop
+    }
     return on_session(stream, nullptr, [](LlmBackendSession & session) { return session.cancel(); });
 }
 

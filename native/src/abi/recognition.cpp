@@ -62,14 +62,12 @@ void deliver_tokens(const std::vector<int> & tokens, int * out, size_t * io_coun
         require(out == nullptr, "io_num_tokens is NULL, so the room in out_tokens is unknown");
         return;
     }
-    const size_t room = *io_count;
-    *io_count         = tokens.size();
-    if (out != nullptr && tokens.size() > room) {
-        throw Failure(ELIZA_ERR_INVALID_ARG, "the result has " + std::to_string(tokens.size()) + " tokens");
+    if (out == nullptr) {
+        *io_count = tokens.size();
+        return;
     }
-    if (out != nullptr) {
-        std::copy(tokens.begin(), tokens.end(), out);
-    }
+    *io_count = std::min(*io_count, tokens.size());  // the words matter more than the ids that do not fit
+    std::copy_n(tokens.begin(), *io_count, out);
 }
 
 void deliver_times(const std::vector<eliza::asr::TimedWord> & words, int * start_ms, int * end_ms, size_t * io_count) {

@@ -12,6 +12,8 @@
 #include "sight/projector.h"
 #include "vad/model.h"
 
+#include <utility>
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -85,25 +87,34 @@ std::shared_ptr<sight::Projector> load_projector(EliInferenceContext & ctx, cons
     return ctx.projector;
 }
 
+// A region that cannot be loaded stays evicted.
+template <typename Load> void acquire(bool & is_evicted, Load && load) {
+    const bool before = std::exchange(is_evicted, false);
+    try {
+        load();
+    } catch (...) {
+        is_evicted = before;
+        throw;
+    }
+}
+
 void set_tts_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard lock(ctx.tts_mutex);
-    ctx.is_tts_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.voice.reset();
-        ctx.presets.clear();
-    } else {
-        bundle_voice(ctx, nullptr);
+    if (!is_evicted) {
+        return acquire(ctx.is_tts_evicted, [&] { bundle_voice(ctx, nullptr); });
     }
+    ctx.is_tts_evicted = true;
+    ctx.voice.reset();
+    ctx.presets.clear();
 }
 
 void set_embedding_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.meaning_mutex);
-    ctx.is_embedding_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.embedder.reset();
-    } else {
-        require_embedder(ctx);
+    if (!is_evicted) {
+        return acquire(ctx.is_embedding_evicted, [&] { require_embedder(ctx); });
     }
+    ctx.is_embedding_evicted = true;
+    ctx.embedder.reset();
 }
 
 // What reads with the text model goes with it.
@@ -120,45 +131,42 @@ void set_text_evicted(EliInferenceContext & ctx, bool is_evicted) {
     if (is_evicted && ctx.embedder != nullptr && ctx.embedder->reads_with(ctx.text_model.get())) {
         ctx.embedder.reset();
     }
-    ctx.is_text_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.projector.reset();  // it points into the model
-        ctx.text_model.reset();
-        ctx.prompts->shut();
-        return;
+    if (!is_evicted) {
+        acquire(ctx.is_text_evicted, [&] { load_text(ctx, all_layers); });
+        return ctx.prompts->open();
     }
-    ctx.prompts->open();
-    load_text(ctx, all_layers);
+    ctx.is_text_evicted = true;
+    ctx.projector.reset();  // it points into the model
+    ctx.text_model.reset();
+    ctx.prompts->shut();
 }
 
 void set_vision_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    ctx.is_vision_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.projector.reset();
-    } else {
-        load_projector(ctx, bundle::find_projector(ctx.bundle_dir));
+    if (!is_evicted) {
+        return acquire(ctx.is_vision_evicted, [&] { load_projector(ctx, bundle::find_projector(ctx.bundle_dir)); });
     }
+    ctx.is_vision_evicted = true;
+    ctx.projector.reset();
 }
 
 void set_mtp_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.text_mutex);
-    ctx.is_mtp_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.drafter.reset();
-    } else {
-        load_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers);
+    if (!is_evicted) {
+        return acquire(ctx.is_mtp_evicted,
+                       [&] { load_drafter(ctx, bundle::find_drafter(ctx.bundle_dir), all_layers); });
     }
+    ctx.is_mtp_evicted = true;
+    ctx.drafter.reset();
 }
 
 void set_asr_evicted(EliInferenceContext & ctx, bool is_evicted) {
     const std::lock_guard<std::mutex> lock(ctx.asr_mutex);
-    ctx.is_asr_evicted = is_evicted;
-    if (is_evicted) {
-        ctx.recognizer.reset();
-    } else {
-        require_recognizer(ctx);
+    if (!is_evicted) {
+        return acquire(ctx.is_asr_evicted, [&] { require_recognizer(ctx); });
     }
+    ctx.is_asr_evicted = true;
+    ctx.recognizer.reset();
 }
 
 void set_vad_evicted(EliInferenceContext & ctx, bool is_evicted) {

@@ -40,6 +40,7 @@ std::vector<float> ready_sound(EliInferenceContext & ctx, const Speaker & speake
     if (speaker.is_loaded) {
         return {};
     }
+    require(!ctx.is_tts_evicted, "the region 'tts' is evicted; acquire it first");
     const eliza::bundle::VoicePreset * preset = eliza::voice_preset(ctx, speaker.preset_id);
     if (preset == nullptr) {
         return {};
@@ -55,11 +56,12 @@ std::vector<float> ready_sound(EliInferenceContext & ctx, const Speaker & speake
 // Holds the voice for one synthesis. A cancel that comes while it is held is kept; one that came before, when
 // nothing ran for it to stop, is forgotten.
 void speak(EliInferenceContext * ctx, const Words & words, bool by_sentence, const Speaker & speaker,
-           const eliza::kokoro::Sink & sink) {
+           const eliza::kokoro::Sink & sink, bool & has_begun) {
     require(ctx != nullptr, "the context is NULL");
     require(words.text != nullptr || words.length == 0, "the text is NULL");
     require(words.length <= longest_text, "the text has more than 1048576 bytes");
     const std::lock_guard lock(ctx->tts_mutex);
+    has_begun = true;
     ctx->tts_cancel.store(false);
     const std::vector<float> ready = ready_sound(*ctx, speaker, words);
     if (!ready.empty()) {
@@ -78,10 +80,12 @@ void speak(EliInferenceContext * ctx, const Words & words, bool by_sentence, con
 int speak_into(EliInferenceContext * ctx, const Words & words, const Speaker & speaker, float * out, size_t room) {
     require(out != nullptr || room == 0, "the sample buffer is NULL");
     std::vector<float> sound;
-    speak(ctx, words, false, speaker, [&](const float * samples, size_t count) {
+    bool               has_begun = false;
+    const auto         keep      = [&](const float * samples, size_t count) {
         sound.insert(sound.end(), samples, samples + count);
         return 0;
-    });
+    };
+    speak(ctx, words, false, speaker, keep, has_begun);
     if (sound.size() > room || sound.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
         throw Failure(ELIZA_ERR_INVALID_ARG, "the buffer holds " + std::to_string(room) + " samples, " +
                                                  std::to_string(sound.size()) + " are needed");
@@ -93,7 +97,7 @@ int speak_into(EliInferenceContext * ctx, const Words & words, const Speaker & s
 int speak_to(EliInferenceContext * ctx, const Words & words, const Speaker & speaker, eliza_tts_chunk_callback on_chunk,
              void * user_data) {
     require(on_chunk != nullptr, "the chunk callback is NULL");
-    speak(ctx, words, true, speaker, [&](const float * samples, size_t count) {
+    const auto tell = [&](const float * samples, size_t count) {
         for (size_t at = 0; at < count; at += block_samples) {
             if (ctx->tts_cancel.load() ||
                 on_chunk(samples + at, std::min(block_samples, count - at), 0, user_data) != 0) {
@@ -101,11 +105,26 @@ int speak_to(EliInferenceContext * ctx, const Words & words, const Speaker & spe
             }
         }
         return 0;
-    });
-    return on_chunk(nullptr, 0, 1, user_data) != 0 ? ELIZA_ERR_CANCELLED : ELIZA_OK;
+    };
+    bool has_begun = false;
+    try {
+        speak(ctx, words, true, speaker, tell, has_begun);
+    } catch (...) {
+        if (has_begun) {
+            on_chunk(nullptr, 0, 1, user_data);  // the listener lets go of what it holds for this utterance
+        }
+        throw;
+    }
+    on_chunk(nullptr, 0, 1, user_data);
+    return ELIZA_OK;
 }
 
 constexpr Speaker loaded = {true};
+
+// "" is no name either.
+const char * preset_named(const char * id) {
+    return id != nullptr && *id == '\0' ? nullptr : id;
+}
 
 }  // namespace
 
@@ -155,7 +174,8 @@ int eliza_inference_tts_synthesize(EliInferenceContext * ctx, const char * text,
                                    const char * speaker_preset_id, float * out_pcm, size_t max_samples,
                                    char ** out_error) {
     return guarded(out_error, [&] {
-        return speak_into(ctx, {text, text_len, false, 1.0f}, {false, speaker_preset_id}, out_pcm, max_samples);
+        return speak_into(ctx, {text, text_len, false, 1.0f}, {false, preset_named(speaker_preset_id)}, out_pcm,
+                          max_samples);
     });
 }
 
@@ -167,7 +187,8 @@ int eliza_inference_tts_synthesize_stream(EliInferenceContext * ctx, const char 
                                           const char * speaker_preset_id, eliza_tts_chunk_callback on_chunk,
                                           void * user_data, char ** out_error) {
     return guarded(out_error, [&] {
-        return speak_to(ctx, {text, text_len, false, 1.0f}, {false, speaker_preset_id}, on_chunk, user_data);
+        return speak_to(ctx, {text, text_len, false, 1.0f}, {false, preset_named(speaker_preset_id)}, on_chunk,
+                        user_data);
     });
 }
 

@@ -135,7 +135,12 @@ kokoro::Voice & bundle_voice(EliInferenceContext & ctx, const char * preset_id) 
     const fs::path name = preset_file(ctx, preset_id == nullptr ? default_preset : preset_id);
     if (ctx.voice == nullptr || !ctx.voice->has_style(name)) {
         load_voice(ctx, bundle_model(ctx), default_style(ctx), dim);
-        ctx.voice->use_style(name, preset->embedding);
+        try {
+            ctx.voice->use_style(name, preset->embedding);
+        } catch (...) {
+            ctx.voice.reset();  // else the next call would speak with the default table and say nothing of it
+            throw;
+        }
     }
     return *ctx.voice;
 }

@@ -2,6 +2,7 @@
 
 #include "abi/guard.h"
 #include "asr/resample.h"
+#include "asr/wanted_language.h"
 #include "asr/windows.h"
 #include "llm/text_stream.h"
 #include "llm/tokens.h"
@@ -22,23 +23,27 @@ constexpr size_t longest_name     = 40;
 
 constexpr const char * transcript_mark = "<asr_text>";  // Qwen3-ASR's: behind the language, before the words
 
-std::string wanted_language() {
-    const char *      named    = std::getenv("ELIZA_ASR_FORCE_LANGUAGE");
-    const std::string language = named == nullptr || *named == '\0' ? "English" : named;
-    const bool        is_name  = std::all_of(language.begin(), language.end(), [](char c) {
+// A name with a capital, or "" where the model finds out.
+std::string language_name() {
+    std::string language = wanted_language().value_or("");
+    const bool  is_name  = std::all_of(language.begin(), language.end(), [](char c) {
         return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '-';
     });
     require(is_name && language.size() <= longest_name, "ELIZA_ASR_FORCE_LANGUAGE is not the name of a language");
+    if (!language.empty()) {
+        language[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(language[0])));
+    }
     return language;
 }
 
 // A model made for recognition is led by its own mark, any other is asked.
 sight::Wording wording_for(const llama_vocab * vocab, const std::string & language) {
     if (llm::tokenize(vocab, transcript_mark, /*add_special=*/false, /*parse_special=*/true).size() == 1) {
+        require(!language.empty(), "this recognition model must be told the language: ELIZA_ASR_FORCE_LANGUAGE");
         return {/*has_system_turn=*/true, "", "language " + language, transcript_mark};
     }
-    return {/*has_system_turn=*/false, "Write down in " + language + " what is said. Answer with these words alone.",
-            "", ""};
+    const std::string in = language.empty() ? "" : "in " + language + " ";
+    return {/*has_system_turn=*/false, "Write down " + in + "what is said. Answer with these words alone.", "", ""};
 }
 
 std::string trimmed(const std::string & text) {
@@ -51,7 +56,7 @@ class MtmdRecognizer final : public Recognizer {
   public:
     explicit MtmdRecognizer(std::shared_ptr<sight::Projector> projector)
         : projector_(std::move(projector)), rate_hz_(mtmd_get_audio_sample_rate(projector_->get())),
-          wording_(wording_for(projector_->model().vocab(), wanted_language())) {
+          wording_(wording_for(projector_->model().vocab(), language_name())) {
         open_stream();
     }
 

@@ -5,6 +5,7 @@
 #include "llm/kernel_proof.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace eliza::llm {
 
@@ -20,12 +21,11 @@ std::vector<std::string> kv_type_names() {
 }
 
 ggml_type kv_type(const char * name) {
-    if (name == nullptr) {
-        return GGML_TYPE_F16;
-    }
+    std::string wanted = name == nullptr || *name == '\0' ? "f16" : name;
+    std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](unsigned char c) { return std::tolower(c); });
     const auto names = kv_type_names();
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-        return ggml_type_named(name);
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) {
+        return ggml_type_named(wanted.c_str());
     }
     std::string accepted;
     for (const std::string & known : names) {

@@ -11,7 +11,7 @@ namespace eliza::llm {
 // The accepted names: ggml's own, then those of the TurboQuant family that this build has and that are proven.
 std::vector<std::string> kv_type_names();
 
-// NULL means f16. Throws Failure(INVALID_ARG) that names the accepted ones.
+// NULL and "" mean f16; upper and lower case are one. Throws Failure(INVALID_ARG) that names the accepted ones.
 ggml_type kv_type(const char * name);
 
 }  // namespace eliza::llm

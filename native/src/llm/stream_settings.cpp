@@ -3,6 +3,7 @@
 #include "abi/guard.h"
 #include "llm/kv_types.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,28 +15,28 @@ namespace {
 constexpr int    largest_draft = 128;
 constexpr size_t longest_key   = 1024;
 
+// Out of its range a setting is off, as hosts of the reference have it.
 SamplerSettings check_sampler(const eliza_llm_stream_config_t & config) {
-    require(std::isfinite(config.temperature) && config.temperature >= 0.0f, "temperature must be 0 or more");
-    require(config.top_p >= 0.0f && config.top_p <= 1.0f, "top_p must lie in [0, 1]");
-    require(config.top_k >= 0, "top_k must be 0 or more");
-    require(std::isfinite(config.repeat_penalty) && config.repeat_penalty >= 0.0f, "repeat_penalty must be 0 or more");
+    require(std::isfinite(config.temperature), "temperature is not a number");
+    require(std::isfinite(config.top_p), "top_p is not a number");
+    require(std::isfinite(config.repeat_penalty), "repeat_penalty is not a number");
     SamplerSettings settings;
-    settings.temperature    = config.temperature;
-    settings.top_p          = config.top_p > 0.0f ? config.top_p : 1.0f;
-    settings.top_k          = config.top_k;
+    settings.temperature    = std::max(config.temperature, 0.0f);
+    settings.top_p          = config.top_p > 0.0f ? std::min(config.top_p, 1.0f) : 1.0f;
+    settings.top_k          = std::max(config.top_k, 0);
     settings.repeat_penalty = config.repeat_penalty > 0.0f ? config.repeat_penalty : 1.0f;
     settings.grammar        = config.gbnf_grammar == nullptr ? "" : config.gbnf_grammar;
     return settings;
 }
 
 std::optional<DraftSettings> check_draft(const eliza_llm_stream_config_t & config) {
-    if (config.mtp_drafter_path == nullptr) {
+    if (config.mtp_drafter_path == nullptr || *config.mtp_drafter_path == '\0') {
         return std::nullopt;
     }
-    require(*config.mtp_drafter_path != '\0', "mtp_drafter_path is empty; NULL means no speculation");
     require(config.draft_max > 0 && config.draft_max <= largest_draft, "draft_max must lie in [1, 128] with a drafter");
-    require(config.draft_min >= 0 && config.draft_min <= config.draft_max, "draft_min must lie in [0, draft_max]");
-    return DraftSettings{std::filesystem::u8path(config.mtp_drafter_path), config.draft_min, config.draft_max};
+    require(config.draft_min >= 0 && config.draft_min <= largest_draft, "draft_min must lie in [0, 128]");
+    return DraftSettings{std::filesystem::u8path(config.mtp_drafter_path), config.draft_min,
+                         std::max(config.draft_min, config.draft_max)};
 }
 
 // A stream is found again by its key, its pinned slot, or both.
@@ -57,14 +58,12 @@ bool speculation_disabled() {
 }
 
 StreamSettings check_settings(const eliza_llm_stream_config_t & config) {
-    require(config.max_tokens >= 0, "max_tokens must be 0 or more");
     require(config.context_size >= 0, "context_size must be 0 or more");
     require(config.n_gpu_layers >= -1, "n_gpu_layers must be -1 (all) or more");
-    require(config.reserved == 0, "the reserved field must be 0");
     StreamSettings settings;
     settings.sampler      = check_sampler(config);
     settings.draft        = check_draft(config);
-    settings.max_tokens   = config.max_tokens;
+    settings.max_tokens   = std::max(config.max_tokens, 0);
     settings.context_size = config.context_size;
     settings.n_gpu_layers = config.n_gpu_layers;
     settings.cache_key    = check_cache_key(config);

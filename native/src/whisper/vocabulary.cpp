@@ -1,12 +1,12 @@
 #include "whisper/vocabulary.h"
 
 #include "abi/guard.h"
+#include "asr/wanted_language.h"
 #include "llm/utf8.h"
 #include "whisper/model.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace eliza::whisper {
 namespace {
@@ -65,12 +65,6 @@ std::vector<Language> read_languages(const GgufReader & reader, int last_token) 
     return languages;
 }
 
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(c < 0x80 ? std::tolower(c) : c); });
-    return text;
-}
-
 }  // namespace
 
 std::string Vocabulary::spell(const std::vector<int> & ids) const {
@@ -106,20 +100,17 @@ Vocabulary read_vocabulary(const GgufReader & reader) {
 }
 
 int forced_language(const Vocabulary & vocabulary) {
-    const char *      named = std::getenv("ELIZA_ASR_FORCE_LANGUAGE");
-    const std::string asked = lower(named == nullptr ? "english" : named);
-    for (const char * off : {"", "0", "false", "none", "auto"}) {
-        if (asked == off) {
-            return any_language;
-        }
+    const auto asked = asr::wanted_language();
+    if (!asked) {
+        return any_language;
     }
     for (const Language & language : vocabulary.languages) {
-        if (asked == language.code || asked == language.name) {
+        if (*asked == language.code || *asked == language.name) {
             return language.token;
         }
     }
     throw Failure(ELIZA_ERR_INVALID_ARG,
-                  "ELIZA_ASR_FORCE_LANGUAGE is '" + asked + "', which is no language of this recognition model");
+                  "ELIZA_ASR_FORCE_LANGUAGE is '" + *asked + "', which is no language of this recognition model");
 }
 
 }  // namespace eliza::whisper
